@@ -110,7 +110,7 @@ def test_help_ends_with_example_that_the_parser_accepts(command: str) -> None:
 
 
 def result(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
-    """Return the JSON object that the command has printed."""
+    """Return the JSON object that the self-test has printed."""
     report: dict[str, object] = json.loads(capsys.readouterr().out)
     return report
 

@@ -178,7 +178,7 @@ def test_function_decorated_by_fuse_runs_with_deferred_operations() -> None:
 
     @fuse
     def scaled(x: Any, y: Any = 2) -> Any:
-        """Scale."""
+        """Multiply an array by a number, and add 1."""
         modes.append(PyGPU._core._get_fusion())
         return x * y + 1
 
@@ -192,7 +192,7 @@ def test_function_decorated_by_fuse_runs_with_deferred_operations() -> None:
         np.testing.assert_array_equal(scaled(x).get(), X * 2 + 1)
         np.testing.assert_array_equal(scaled(X, y=3), X * 3 + 1)
     assert modes == ["auto", "auto"]
-    assert (scaled.__name__, scaled.__doc__) == ("scaled", "Scale.")
+    assert (scaled.__name__, scaled.__doc__) == ("scaled", "Multiply an array by a number, and add 1.")
     changed, total = named(x)
     assert changed is x
     np.testing.assert_array_equal(total.get(), (X + 1).sum(axis=0))

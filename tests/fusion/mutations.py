@@ -188,7 +188,7 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
     }
     command = [sys.executable, "-u", "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", *options, *tests]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode in (0, 5):  # All passed, or the file has no test for this backend.
+    if done.returncode in (0, 5):  # 0: all tests passed; 5: the file has no test for this backend.
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]

@@ -200,4 +200,4 @@ def test_user_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
     np.testing.assert_array_equal(y.get(), HOST * 3)
     if driver is not None:
-        driver.forget_reports()  # The simulated driver reports integers, which it does not recognize as addresses.
+        driver.forget_reports()  # The simulated driver reports the integer that was passed as an address.

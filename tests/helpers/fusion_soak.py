@@ -71,7 +71,7 @@ def added(former: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     return report | sums | {"seed": former["seed"]}
 
 
-# Values of a report to which the values of the earlier report are added when a run is continued.
+# Entries of the report that are sums: a continued run adds the entries of the earlier report to its own.
 TOTALS = ("programs", "operations", "finalisers", "refusals", "seconds", "processor_seconds")
 
 

@@ -1,4 +1,4 @@
-"""Test an array's host mirror (the ndarray that `to_device` uploads), and the cached memory of dropped `get` results."""
+"""Test an array's host mirror (the ndarray that `to_device` uploads), and cached memory of dropped `get` results."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def twice() -> drv.Function:
     return SourceModule(source).get_function("twice")
 
 
-def test_gpudata_returns_same_object_at_each_access_and_no_integer(x):
+def test_gpudata_is_same_object_at_each_access_and_not_an_integer(x):
     memory = x.gpudata
     assert x.gpudata is memory is x.gpudata
     assert isinstance(memory, drv.DeviceAllocation)

@@ -207,7 +207,7 @@ def test_creation_functions_return_gpuarray_not_subclass() -> None:
         assert type(array) is PyGPU.GPUArray
 
 
-def test_subclass_may_define_slots_second_base_class_and_new() -> None:
+def test_subclass_may_define_slots_new_method_and_second_base_class() -> None:
     class Mixin:
         def hello(self) -> str:
             return f"hello {self.shape}"

@@ -193,7 +193,7 @@ def test_memory_hook_of_several_threads_sums_all_allocations() -> None:
     assert hook._root.used_bytes == 5 * sum(number + step for number in range(THREADS) for step in range(20))
 
 
-def test_streams_of_cupy_are_one_object_for_each_stream() -> None:
+def test_threads_receive_same_cupy_object_for_one_stream() -> None:
     from PyGPU._cupy.cuda.stream import _facade
 
     race(lambda stream, _: _facade(stream), all_same, lambda _: PyGPU.Stream(), ROUNDS)

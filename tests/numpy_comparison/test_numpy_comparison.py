@@ -26,25 +26,27 @@ from .open_differences import OPEN
 pytestmark = since_numpy("2.4", "behaviour that the lists of differences describe")
 PARTS = 4
 ON_GPU = 2
-"""Number of calls per function and part that `make test` runs on a simulated GPU, which needs a tenth of a second to
-compile each kernel. `make test-all` runs all calls.
+"""Number of calls in each test case (one of the `PARTS` of a function) that `make test` runs on a simulated GPU.
+
+Each kernel needs a tenth of a second to compile there. `make test-all` runs all calls.
 """
 ON_DEVICE = 12
-"""Number of calls per function and part on a real GPU without `TEST_ALL`. All calls of all functions need 20,000
-kernels, each of which takes about 50 ms to compile.
+"""Number of calls in each test case on a real GPU without `TEST_ALL`.
+
+All calls of all functions need 20,000 kernels, each of which takes about 50 ms to compile.
 """
 EXCERPT = 20
 
 
 def most_calls() -> int | None:
-    """Return the number of calls per function and part on the backend in use; None means all."""
+    """Return how many calls one test case makes on the backend in use; None means all."""
     if PyGPU.backend_name() == "cpu" or os.environ.get("TEST_ALL"):
         return None
     return ON_DEVICE if simulated.driver() is None else ON_GPU
 
 
 def part_of(name: str, part: int) -> list[Call]:
-    """Return every fourth call, beginning with the first. On a GPU, return only some of these calls."""
+    """Return the calls of one test case: every fourth call of the function, or on a GPU only some of these."""
     calls = calls_of(name)
     chosen, most = [*calls[:1], *calls[1 + part :: PARTS]], most_calls()
     if most == ON_DEVICE:

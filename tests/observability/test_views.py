@@ -60,7 +60,7 @@ def test_html_shows_device_name_and_memory() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_help_of_package_is_short_and_all_lists_public_functions() -> None:
+def test_package_help_is_short_and_dunder_all_has_public_functions() -> None:
     assert len(pydoc.render_doc(PyGPU).splitlines()) < 100
     assert "to_gpu" in PyGPU.__all__
 

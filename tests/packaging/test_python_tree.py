@@ -1,4 +1,4 @@
-"""Test that the modules of the package import each other one way, file by file and folder by folder.
+"""Test that the imports among the package's modules have no cycles, and that folders import only lower layers.
 
 A folder of ``python/PyGPU`` imports only folders to its left on this line (`docs/design/python_packages.md`):
 

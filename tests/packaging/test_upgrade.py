@@ -27,7 +27,7 @@ from support_kernels import needs_kernels
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 PICKLES: dict[str, dict[str, str]] = json.loads((Path(__file__).parent / "pickles_0.1.0.json").read_text())
-OF_THE_CPU = {"Device"}  # The pickle names the device "cpu".
+OF_THE_CPU = {"Device"}  # This pickle contains the device name "cpu".
 
 
 def expected(name: str) -> Any:

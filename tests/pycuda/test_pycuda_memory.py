@@ -341,7 +341,7 @@ def test_managed_memory_has_same_address_on_host_and_device():
     assert numpy.array_equal(array, numpy.full((3, 4), 5, "f4"))
 
 
-def test_managed_memory_can_be_attached():
+def test_managed_memory_can_be_attached_to_stream():
     stream = PyGPU.Stream()
     array = host.managed_empty(16, "f4")
     array.base.attach(mem_attach_flags.SINGLE, stream)

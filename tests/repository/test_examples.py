@@ -52,7 +52,7 @@ def test_mpi_example_scatters_array_to_processes() -> None:
     load("mpi_scatter").main(1 << 12)
 
 
-def test_saxpy_returns_bandwidth() -> None:
+def test_saxpy_example_returns_bandwidth() -> None:
     assert load("saxpy").main(100_003) > 0
 
 
@@ -138,7 +138,7 @@ def test_example_writes_picture(name: str, sizes: tuple[int, ...], tmp_path: Pat
         assert len(image.getcolors(1 << 20)) > 5
 
 
-def test_demo_example_matches_numpy_on_any_device(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_example_program_matches_numpy_on_any_device(capsys: pytest.CaptureFixture[str]) -> None:
     load("demo").main()
     assert "every result is equal to NumPy's" in capsys.readouterr().out
 
@@ -180,7 +180,7 @@ def test_example_program_gives_equal_values_with_numpy_and_pygpu(
     np.testing.assert_allclose(compute(PyGPU, *arguments).get(), expected, rtol=tolerance, atol=tolerance)
 
 
-def test_option_prices_match_numpy_and_closed_form(programs: dict[str, ModuleType]) -> None:
+def test_option_prices_example_matches_numpy_and_closed_form(programs: dict[str, ModuleType]) -> None:
     spot, years = np.linspace(60, 140, 9)[:, None], np.array([0.1, 1.0])
     call_price = programs["black_scholes"].call_price
     prices = call_price(PyGPU, PyGPU.to_gpu(spot), 100, PyGPU.to_gpu(years)).get()
@@ -191,7 +191,7 @@ def test_option_prices_match_numpy_and_closed_form(programs: dict[str, ModuleTyp
     np.testing.assert_allclose(prices, exact, atol=3e-5)
 
 
-def test_kmeans_finds_groups_and_matches_numpy(programs: dict[str, ModuleType]) -> None:
+def test_kmeans_example_finds_groups_and_matches_numpy(programs: dict[str, ModuleType]) -> None:
     given = points()
     group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, given, 3, 8))
     expected = programs["kmeans"].kmeans(np, given, 3, 8)

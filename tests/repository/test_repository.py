@@ -92,7 +92,7 @@ def test_folder_check_finds_folder_with_too_many_files() -> None:
     assert too_full([*names, "src/a/one_more.rs"]) == {"src/a": 21}
 
 
-def test_no_file_contains_machine_path() -> None:
+def test_no_file_contains_path_of_developers_machine() -> None:
     assert lines_with(MACHINE_PATH, texts_of(tracked_files())) == []
 
 
@@ -107,7 +107,7 @@ def test_length_check_finds_too_long_file() -> None:
 
 
 @pytest.mark.parametrize("folder", ["work", "root", "home", "Users"])
-def test_path_check_finds_machine_path(folder: str) -> None:
+def test_path_check_finds_path_of_developers_machine(folder: str) -> None:
     line = f'include = "/{folder}/someone/file"'
     assert lines_with(MACHINE_PATH, {"a.toml": f"\n{line}\n"}) == [f"a.toml:2: {line}"]
 

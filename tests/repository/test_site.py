@@ -43,14 +43,14 @@ def pages(api_pages: ModuleType) -> dict[str, str]:
     return dict(api_pages.pages())
 
 
-def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
+def test_every_public_module_has_an_api_page(pages: dict[str, str]) -> None:
     names = [each.name.removeprefix("PyGPU.") for each in pkgutil.walk_packages(PyGPU.__path__, "PyGPU.")]
     modules = {name for name in names if not re.search(r"(^|\.)_", name)}
     assert {"random", "lib.stride_tricks", "cupy.cuda.runtime"} <= modules <= set(pages)
     assert ".. autofunction:: PyGPU.lib.stride_tricks.as_strided\n" in pages["lib.stride_tricks"]
 
 
-def test_functions_named_like_builtins_are_on_api_pages(pages: dict[str, str]) -> None:
+def test_functions_with_names_of_builtins_are_on_api_pages(pages: dict[str, str]) -> None:
     for name in ("sum", "min", "max", "any", "all"):
         assert f".. autofunction:: PyGPU.{name}(a, /, axis=None" in pages["pygpu-reductions"]
     assert ".. autofunction:: PyGPU.abs(x, /, out=None, *, where=True" in pages["pygpu-functions-of-each-element"]
@@ -68,19 +68,19 @@ def test_constant_on_api_page_has_name_and_module(pages: dict[str, str]) -> None
     assert ".. py:data:: cudaStreamDefault\n   :module: PyGPU\n" in page
 
 
-def test_contents_have_two_tiers_with_at_most_12_entries() -> None:
+def test_site_contents_have_two_levels_with_at_most_12_entries() -> None:
     found = of_site("contents").read(DOCS)
     assert [entry.page for entry in found if entry.level == 0] == ["Use it", "How it works"]
     assert 8 < len([entry for entry in found if entry.level == 1]) <= 12
 
 
-def test_contents_list_every_page_once() -> None:
+def test_site_contents_list_every_page_once() -> None:
     contents = of_site("contents")
     listed = [entry.page for entry in contents.read(DOCS) if entry.level > 0]
     assert sorted(listed) == sorted({*contents.pages_of(DOCS), "api/index", "gallery/index"} - {"index"})
 
 
-def test_contents_insert_page_where_pattern_matches_its_path() -> None:
+def test_site_contents_insert_page_where_pattern_matches_its_path() -> None:
     contents = of_site("contents")
     found = contents.entries("Tier\n  Title <a/first>\n    a/*\n    *\n", ["a/first", "a/second", "third", "index"])
     trees = contents.toctrees(found)
@@ -97,7 +97,7 @@ def test_first_line_of_page_names_its_readers(page: Path) -> None:
     assert re.fullmatch(r"\*For .+[.]\*", readers), "the line below the title names the readers: *For ... .*"
 
 
-def test_search_words_belong_to_existing_pages() -> None:
+def test_site_search_words_belong_to_existing_pages() -> None:
     words = of_site("search_words").words()
     assert [page for page in words if not (DOCS / f"{page}.md").exists()] == []
     assert [found for found in words.values() if not re.fullmatch(r"[a-z0-9_]+(, [a-z0-9_]+)*", found)] == []
@@ -116,7 +116,7 @@ def test_search_words_belong_to_existing_pages() -> None:
         ("ufunc", "arithmetic"),
     ],
 )
-def test_search_finds_page_by_word_of_another_library(word: str, page: str) -> None:
+def test_site_search_finds_page_by_word_of_another_library(word: str, page: str) -> None:
     front = of_site("search_words").front_matter(page)
     assert front.startswith("---\nmyst:\n  html_meta:\n    keywords: ")
     assert word in front.partition('keywords: "')[2].partition('"')[0].split(", ")

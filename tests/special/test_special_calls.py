@@ -29,7 +29,7 @@ def test_special_exports_every_function_of_table() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "int32", "int64", "float32", "float64"])
-def test_special_result_dtype_is_float32_or_float64_for_operands(kind: str) -> None:
+def test_special_function_has_float32_or_float64_result(kind: str) -> None:
     result = PyGPU.special.ndtri(PyGPU.zeros(3, kind))
     assert result.dtype == ("float32" if np.can_cast(kind, "float32") else "float64")
     assert result.tolist() == [-math.inf] * 3

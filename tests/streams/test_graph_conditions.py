@@ -192,7 +192,7 @@ def test_conditional_body_is_ordered_with_other_streams_of_capture() -> None:
 
 
 @needs_conditions
-def test_work_on_outer_stream_during_body_raises_and_changes_nothing() -> None:
+def test_outer_stream_rejects_work_during_capture_of_conditional_body() -> None:
     a = PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
         origin, condition = PyGPU.current_stream(), graph.create_condition(1)

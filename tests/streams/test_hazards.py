@@ -116,7 +116,7 @@ def test_random_work_on_four_streams_is_ordered(round_: int) -> None:
 
 @gpu_only
 @pytest.mark.usefixtures("unrest")
-def test_memory_is_freed_after_reads_of_other_streams() -> None:
+def test_memory_is_freed_only_after_reads_on_other_streams() -> None:
     first, second, third = (PyGPU.Stream(non_blocking=True) for _ in range(3))
     for number in range(20):
         with first:
@@ -132,7 +132,7 @@ def test_memory_is_freed_after_reads_of_other_streams() -> None:
 
 @gpu_only
 @pytest.mark.usefixtures("unrest")
-def test_write_waits_for_reads_of_other_streams() -> None:
+def test_write_waits_for_reads_on_other_streams() -> None:
     first, second, third = (PyGPU.Stream(non_blocking=True) for _ in range(3))
     with first:
         a = PyGPU.full(1000, 1, "int32")

@@ -34,7 +34,7 @@ def test_as_strided_view_matches_numpy(shape: Any, strides: Any) -> None:
         if wanted[0] == "error":
             assert_same_refusal(got, wanted)
         elif host is HOST and strides == [-4]:
-            # In this case, NumPy reads memory before the block, so it has no result to compare.
+            # With these strides NumPy reads memory before the block, so there is no valid result for a comparison.
             assert_same_refusal(got, ("error", ValueError()))
         else:
             assert_same(got[1], wanted[1])

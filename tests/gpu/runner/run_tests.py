@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MARK = "whole_device"
 GIB = 1 << 30
 PROCESS = Path(__file__).with_name("one_process.py")
-# If both files have a result for a test file, the later file has priority.
+# Files with the seconds of earlier runs. If both contain a test file, the second file has priority.
 EARLIER = [Path(__file__).with_name("seconds.json"), ROOT / "docs/results/gpu-tests.json"]
 
 

@@ -32,7 +32,7 @@ class Kind(Enum):
     OTHER = "other"
 
 
-# The pattern of the first line of each kind.
+# For each kind of finding, the pattern of the finding's first line.
 FORMS = {
     Kind.ACCESS: re.compile(r"(Potential )?[Ii]nvalid __\w+__ |Malloc/Free error|Out-of-range|Hardware|Tensor Memory"),
     Kind.API_ERROR: re.compile(r"Program hit "),

@@ -169,7 +169,7 @@ def is_exact(line: Line, values: list[np.ndarray]) -> bool:
 
 
 def names_of(line: Line) -> list[int]:
-    """Return the numbers of the values that a line uses."""
+    """Return the numbers of the values that one line of a program fragment reads."""
     found: list[int] = []
     for part in line[1:]:
         parts = part if isinstance(part, tuple) else (part,)
@@ -182,7 +182,7 @@ def names_of(line: Line) -> list[int]:
 
 
 def fragment(seed: int, number: int) -> Fragment:
-    """Return the fragment with a given number."""
+    """Return the program fragment with a given number."""
     random = Random(f"{seed} {number}")
     dtype = random.choice(DTYPES)
     operands = [
@@ -209,7 +209,7 @@ def fragment(seed: int, number: int) -> Fragment:
 
 
 def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: list[int]) -> list[Line]:
-    """Return the lines of a fragment, each with the numbers of the arrays that the program drops after the line."""
+    """Return the lines of a program fragment, each with the numbers of the arrays that are dropped after the line."""
     made = [place for place, line in enumerate(lines) if line[0] in ("call", "view", "cast", "reduce")]
     last = dict(zip(results, made, strict=True))
     for place, line in enumerate(lines):
@@ -226,5 +226,5 @@ def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: 
 
 
 def catalogue(seed: int, count: int) -> list[Fragment]:
-    """Return the first `count` fragments that a seed generates."""
+    """Return the first `count` program fragments that a seed generates."""
     return [fragment(seed, number) for number in range(count)]

@@ -82,7 +82,7 @@ class Finalisers:
         try:
             self._act(world)
         except MemoryError:
-            pass  # The request of a finaliser fails if the program limits the memory at this moment.
+            pass  # A finaliser's request for memory fails if the program limits the memory at this moment.
         except Exception as error:
             self.wrong.append(f"a finaliser: {type(error).__name__}: {error}")
         finally:

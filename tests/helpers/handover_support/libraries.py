@@ -90,7 +90,7 @@ class Baton:
 
 
 class Own(Library):
-    """Hold memory by a PyGPU array; PyGPU itself orders the accesses on all of PyGPU's streams."""
+    """Use the memory through a PyGPU array; PyGPU itself orders the accesses on all of its streams."""
 
     name = "PyGPU"
 
@@ -141,7 +141,7 @@ class Own(Library):
 
 
 class Host(Library):
-    """Hold memory by a NumPy array."""
+    """Use the memory through a NumPy array."""
 
     name, on_device = "NumPy", False
 
@@ -153,7 +153,10 @@ class Host(Library):
 
 
 class Torch(Library):
-    """Hold memory by a PyTorch tensor. Each object works on one of PyTorch's streams."""
+    """Use the memory through a PyTorch tensor.
+
+    Each object works on one of PyTorch's streams.
+    """
 
     name = "torch"
 
@@ -183,7 +186,10 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """Hold memory by a CuPy array. Each object works on one of CuPy's streams."""
+    """Use the memory through a CuPy array.
+
+    Each object works on one of CuPy's streams.
+    """
 
     name = "CuPy"
 
@@ -213,7 +219,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """Hold memory by a device array of numba-cuda, on the default stream."""
+    """Use the memory through a device array of numba-cuda, on the default stream."""
 
     name = "numba"
 
@@ -231,7 +237,10 @@ class Numba(Library):
 
 
 class Jax(Library):
-    """Hold memory by a JAX array. JAX's arrays are constant, so a write makes a new array. JAX chooses its streams."""
+    """Use the memory through a JAX array.
+
+    JAX's arrays are constant, so a write makes a new array. JAX chooses its streams.
+    """
 
     name = "JAX"
 
@@ -279,7 +288,10 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """Hold memory for cuda.core. Each object works on one of cuda.core's streams."""
+    """Use the memory through cuda.core.
+
+    Each object works on one of cuda.core's streams.
+    """
 
     name = "cuda.core"
 

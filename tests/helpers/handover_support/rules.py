@@ -76,7 +76,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
 
 
 def rule_of(producer: str, consumer: str, way: str) -> Rule:
-    """Return the rule of a handover.
+    """Return the rule for a protocol by which a producer passes memory to a consumer.
 
     Raises ------ KeyError If the protocol has no rule.
     """

@@ -17,7 +17,7 @@ from large_support.rules import BYTES, Rule
 
 # Sizes around which indices or offsets overflow: signed and unsigned 32-bit integers.
 LIMITS = (1 << 31, 1 << 32)
-# Elements that are copied to the host on each side of such a size.
+# Number of elements before and after each size of `LIMITS` that are copied to the host for the check.
 WINDOW = 8
 BLOCKS, THREADS = 1 << 14, 256
 

@@ -18,7 +18,8 @@ CHOSEN = BYTES % 3 != 0  # A mask with the same period P as `BYTES`.
 def backwards(large: Large, dtype: type) -> PyGPU.GPUArray:
     """Return the indices of all elements from the last to the first."""
     size = large.elements
-    # From each element to the next, `f` decreases by 1. Each period of P indices adds P to the values of the table.
+    # In this rule, `f` decreases by 1 from each element to the next, and each period of P indices adds P to the table's
+    # values.
     return large.pattern(size, Rule(np.arange(P, dtype=dtype), growth=P).over((size,), -1, start=size - 1))
 
 
