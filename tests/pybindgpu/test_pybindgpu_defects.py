@@ -43,8 +43,7 @@ def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return addresses
 
 
-# The next test covers defect 2 of PybindGPU.
-def test_set_val_copies_element_and_wrong_index_sets_last_status(
+def test_set_val_copies_element_and_wrong_index_sets_last_status(  # Covers PybindGPU's defect 2.
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     array = PyGPU.DeviceArray_int64(numpy.array([1, 2, 3]))
@@ -66,9 +65,8 @@ def test_set_val_copies_element_and_wrong_index_sets_last_status(
     assert device_content(array.device_data(), 3, "int64") == [1, 2, 45]
 
 
-# The next test covers defect 6 of PybindGPU.
 @pytest.mark.parametrize("spelling", ["float32", "f4", numpy.float32, numpy.dtype("f4")])
-def test_allocator_accepts_every_dtype_spelling_of_numpy(spelling: Any) -> None:
+def test_allocator_accepts_every_dtype_spelling_of_numpy(spelling: Any) -> None:  # Covers PybindGPU's defect 6.
     assert allocators.HostAllocator((2,), spelling).get().dtype == numpy.float32
     assert allocators.HostAllocator((2,), float).get().dtype == numpy.float64
     for wrong in ("bool", "float16", ">f4", "no such", numpy.dtype("V3")):
@@ -76,8 +74,7 @@ def test_allocator_accepts_every_dtype_spelling_of_numpy(spelling: Any) -> None:
             allocators.HostAllocator((2,), wrong)
 
 
-# The next test covers defect 8 of PybindGPU.
-def test_status_before_first_call_is_success() -> None:
+def test_status_before_first_call_is_success() -> None:  # Covers PybindGPU's defect 8.
     assert PyGPU.DeviceArray_int16(2).last_status() == 0
     assert PyGPU.cudaDeviceProp(0).last_status() == 0
     assert PyGPU.cudaStream_t().last_status() == 0
@@ -85,25 +82,22 @@ def test_status_before_first_call_is_success() -> None:
     assert int(PyGPU.DeviceArray_int16(2).device_data()) == 0
 
 
-# The next test covers defect 9 of PybindGPU.
 def test_pci_bus_device_and_domain_are_separate_numbers(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # Covers PybindGPU's defect 9.
     known = {"pci_bus": 0x65, "pci_device": 3, "pci_domain": 2}
     monkeypatch.setattr(_core, "device_properties", lambda index: known)
     found = PyGPU.cudaDeviceProp(0)
     assert (found.pciBusID(), found.pciDeviceID(), found.pciDomainID()) == (0x65, 3, 2)
 
 
-# The next test covers defect 10 of PybindGPU.
-def test_device_uuid_is_32_hexadecimal_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_uuid_is_32_hexadecimal_digits(monkeypatch: pytest.MonkeyPatch) -> None:  # Covers PybindGPU's defect 10.
     assert len(PyGPU.cudaDeviceProp(0).uuid()) == 32
     monkeypatch.setattr(_core, "device_properties", lambda index: {"uuid": bytes(range(0xF0, 0x100))})
     assert PyGPU.cudaDeviceProp(0).uuid() == "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 
 
-# The next test covers defect 11 of PybindGPU.
-def test_array_sizes_have_64_bits_and_overflow_raises_value_error() -> None:
+def test_array_sizes_have_64_bits_and_overflow_raises_value_error() -> None:  # Covers PybindGPU's defect 11.
     array = PyGPU.DeviceArray_int64(0, 0, [65536, 65536])
     assert (array.size(), array.nbytes()) == (2**32, 2**35)
     assert array.strides() == [65536 * 8, 8]
@@ -121,8 +115,7 @@ def test_array_sizes_have_64_bits_and_overflow_raises_value_error() -> None:
         PyGPU.HostAllocator_int64().allocate(2**62)
 
 
-# The next test covers defect 12 of PybindGPU.
-def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None:
+def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None:  # Covers PybindGPU's defect 12.
     pointer = PyGPU.ptr_wrapper_int64()
     pointer.destroy()
     pointer.create(3)
@@ -139,8 +132,7 @@ def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None
     assert pointer.is_safe()
 
 
-# The next test covers defect 13 of PybindGPU.
-def test_device_memory_is_never_safe_and_borrowed_memory_not_destroyed() -> None:
+def test_device_memory_is_never_safe_and_borrowed_memory_not_destroyed() -> None:  # Covers PybindGPU's defect 13.
     allocator = PyGPU.DeviceAllocator_int64()
     assert allocator.allocate(3) == 0
     pointer = allocator.ptr()
@@ -157,8 +149,7 @@ def test_device_memory_is_never_safe_and_borrowed_memory_not_destroyed() -> None
     assert int(borrowed) == int(pinned.ptr())
 
 
-# The next test covers defect 14 of PybindGPU.
-def test_borrowed_memory_is_kept_alive(freed: list[int]) -> None:
+def test_borrowed_memory_is_kept_alive(freed: list[int]) -> None:  # Covers PybindGPU's defect 14.
     source = numpy.arange(3.0)
     array = PyGPU.DeviceArray_float64(source)
     seen = weakref.ref(source)
@@ -186,8 +177,7 @@ def test_borrowed_memory_is_kept_alive(freed: list[int]) -> None:
     assert address in freed
 
 
-# The next test covers defect 14 of PybindGPU.
-def test_array_view_keeps_pinned_memory_alive(freed: list[int]) -> None:
+def test_array_view_keeps_pinned_memory_alive(freed: list[int]) -> None:  # Covers PybindGPU's defect 14.
     allocator = PyGPU.PagelockedAllocator_float64()
     assert allocator.allocate(4) == 0
     address = int(allocator.ptr())
@@ -201,8 +191,7 @@ def test_array_view_keeps_pinned_memory_alive(freed: list[int]) -> None:
     assert address in freed
 
 
-# The next test covers defect 14 of PybindGPU.
-def test_view_keeps_high_level_allocator_alive(freed: list[int]) -> None:
+def test_view_keeps_high_level_allocator_alive(freed: list[int]) -> None:  # Covers PybindGPU's defect 14.
     allocator = allocators.PagelockedAllocator((2, 2), "float32")
     address = allocator.host_ptr()
     view = allocator.get()
@@ -214,9 +203,10 @@ def test_view_keeps_high_level_allocator_alive(freed: list[int]) -> None:
     assert address in freed
 
 
-# The next test covers defect 15 of PybindGPU.
 @pytest.mark.parametrize("kind", ["HostAllocator", "DeviceAllocator", "PagelockedAllocator"])
-def test_reallocation_keeps_memory_while_pointer_refers_to_it(kind: str, freed: list[int]) -> None:
+def test_reallocation_keeps_memory_while_pointer_refers_to_it(
+    kind: str, freed: list[int]
+) -> None:  # Covers PybindGPU's defect 15.
     allocator = typed(kind)()
     allocator.allocate(3)
     first = allocator.ptr()
@@ -229,9 +219,8 @@ def test_reallocation_keeps_memory_while_pointer_refers_to_it(kind: str, freed: 
     assert (address in freed) == (kind != "HostAllocator")
 
 
-# The next test covers defect 16 of PybindGPU.
 @pytest.mark.parametrize("kind", ["DeviceAllocator", "PagelockedAllocator"])
-def test_failed_allocation_keeps_previous_block(kind: str, freed: list[int]) -> None:
+def test_failed_allocation_keeps_previous_block(kind: str, freed: list[int]) -> None:  # Covers PybindGPU's defect 16.
     allocator = typed(kind)()
     assert allocator.allocate(1 << 57) == 2
     assert int(allocator.ptr()) == 0
@@ -245,8 +234,9 @@ def test_failed_allocation_keeps_previous_block(kind: str, freed: list[int]) -> 
     assert freed.count(address) == 1
 
 
-# The next test covers defect 16 of PybindGPU.
-def test_array_has_no_device_memory_after_failed_allocation(freed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_array_has_no_device_memory_after_failed_allocation(
+    freed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:  # Covers PybindGPU's defect 16.
     def fail(nbytes: int) -> int:
         raise MemoryError
 
@@ -261,10 +251,9 @@ def test_array_has_no_device_memory_after_failed_allocation(freed: list[int], mo
     assert 0 not in freed
 
 
-# The next test covers defect 16 of PybindGPU.
 def test_failed_free_prints_nothing_and_sets_last_error(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+) -> None:  # Covers PybindGPU's defect 16.
     def fail(address: int) -> None:
         raise _core.NotSupportedError("cannot")
 
@@ -280,8 +269,7 @@ def test_failed_free_prints_nothing_and_sets_last_error(
     assert capfd.readouterr() == ("", "")
 
 
-# The next test covers defect 17 of PybindGPU.
-def test_device_array_checks_buffer_and_copies_noncontiguous_buffer() -> None:
+def test_device_array_checks_buffer_and_copies_noncontiguous_buffer() -> None:  # Covers PybindGPU's defect 17.
     for wrong in (
         numpy.zeros(4, "f4"),
         numpy.zeros(4, ">f8"),
@@ -307,8 +295,7 @@ def test_device_array_checks_buffer_and_copies_noncontiguous_buffer() -> None:
     assert int(aliased.host_data()) == fortran.ctypes.data
 
 
-# The next test covers defect 17 of PybindGPU.
-def test_read_only_buffer_is_never_written() -> None:
+def test_read_only_buffer_is_never_written() -> None:  # Covers PybindGPU's defect 17.
     source = numpy.arange(3.0)
     source.flags.writeable = False
     constant = PyGPU.DeviceArray_float64(source)
@@ -337,8 +324,7 @@ def test_buffer_protocol_exports_host_side_of_array() -> None:
     assert memoryview(PyGPU.DeviceArray_float64(source)).readonly  # type: ignore[arg-type,unused-ignore]
 
 
-# The next test covers defect 19 of PybindGPU.
-def test_copy_without_device_memory_allocates_or_fails() -> None:
+def test_copy_without_device_memory_allocates_or_fails() -> None:  # Covers PybindGPU's defect 19.
     array = PyGPU.DeviceArray_float64([3])
     numpy.asarray(array)[:] = [1, 2, 3]
     array.to_host()
@@ -350,8 +336,7 @@ def test_copy_without_device_memory_allocates_or_fails() -> None:
     assert device_content(array.device_data(), 3) == [1, 2, 3]
 
 
-# The next test covers defect 20 of PybindGPU.
-def test_allocate_keeps_borrowed_device_memory() -> None:
+def test_allocate_keeps_borrowed_device_memory() -> None:  # Covers PybindGPU's defect 20.
     allocator = PyGPU.DeviceAllocator_float64()
     assert allocator.allocate(3) == 0
     host = numpy.arange(3.0)
@@ -373,9 +358,8 @@ def test_allocate_keeps_borrowed_device_memory() -> None:
     assert PyGPU.cudaFree(address) == 0
 
 
-# The next test covers defect 21 of PybindGPU.
 @pytest.mark.parametrize("kind", [allocators.HostAllocator, allocators.PagelockedAllocator])
-def test_host_allocator_becomes_host_side_of_array(kind: Any) -> None:
+def test_host_allocator_becomes_host_side_of_array(kind: Any) -> None:  # Covers PybindGPU's defect 21.
     allocator = kind((2, 3), "int32")
     host = allocator.get()
     host[:] = numpy.arange(6).reshape(2, 3)
@@ -393,8 +377,7 @@ def test_host_allocator_becomes_host_side_of_array(kind: Any) -> None:
     assert kind(4, "int32").get().shape == (4,)
 
 
-# The next test covers defect 22 of PybindGPU.
-def test_pinned_memory_is_not_used_as_device_memory() -> None:
+def test_pinned_memory_is_not_used_as_device_memory() -> None:  # Covers PybindGPU's defect 22.
     pinned = allocators.PagelockedAllocator((3,), "float64")
     pinned.get()[:] = [1, 2, 3]
     described = allocators.Allocator(pinned)
@@ -443,15 +426,13 @@ def test_allocator_rejects_host_data_that_does_not_fit() -> None:
             allocators.Allocator(first, wrong)  # type: ignore[arg-type]
 
 
-# The next test covers defect 24 of PybindGPU.
-def test_get_method_of_stream_event_and_device_returns_handle_as_int() -> None:
+def test_get_method_of_stream_event_and_device_returns_handle_as_int() -> None:  # Covers PybindGPU's defect 24.
     for made in (PyGPU.cudaStream_t(), PyGPU.cudaEvent_t(), PyGPU.nvmlDevice(0)):
         assert isinstance(made.get(), int)
         assert int(made) == made.get()
 
 
-# The next test covers defect 25 of PybindGPU.
-def test_status_equals_error_number() -> None:
+def test_status_equals_error_number() -> None:  # Covers PybindGPU's defect 25.
     status = PyGPU.cudaSetDevice(-1)
     assert status == 101
     assert status != 0
@@ -459,8 +440,7 @@ def test_status_equals_error_number() -> None:
     assert status
 
 
-# The next test covers defect 28 of PybindGPU.
-def test_device_array_copies_accept_stream() -> None:
+def test_device_array_copies_accept_stream() -> None:  # Covers PybindGPU's defect 28.
     stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
     source = numpy.arange(4.0)
     array = PyGPU.DeviceArray_float64(source)
@@ -478,8 +458,7 @@ def test_device_array_copies_accept_stream() -> None:
         array.to_device("stream")
 
 
-# The next test covers defect 32 of PybindGPU.
-def test_device_array_accepts_numpy_integer_as_length() -> None:
+def test_device_array_accepts_numpy_integer_as_length() -> None:  # Covers PybindGPU's defect 32.
     assert PyGPU.DeviceArray_int64(numpy.int64(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64(numpy.uint8(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64([numpy.int32(2), numpy.int64(3)]).shape() == [2, 3]
@@ -487,9 +466,10 @@ def test_device_array_accepts_numpy_integer_as_length() -> None:
     assert (scalar.shape(), numpy.asarray(scalar).item()) == ([], 2.5)
 
 
-# The next test covers defect 33 of PybindGPU.
 @pytest.mark.parametrize("order", [0, 1])
-def test_device_array_without_axes_or_elements_can_be_copied(order: int, freed: list[int]) -> None:
+def test_device_array_without_axes_or_elements_can_be_copied(
+    order: int, freed: list[int]
+) -> None:  # Covers PybindGPU's defect 33.
     point = PyGPU.DeviceArray_float64([], order)
     assert (point.shape(), point.size(), point.nbytes(), point.strides()) == ([], 1, 8, [])
     numpy.asarray(point)[...] = 7
