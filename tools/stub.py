@@ -70,7 +70,7 @@ SPECIAL = {
 """Special methods, to which pyo3 gives no signature: the parameters are those of Python's protocol."""
 
 UNSHOWN = {"__repr__", "__str__", "__reduce__", "__traverse__", "__clear__", "__delitem__"}
-"""Special methods that every object has, or that a type checker takes from others."""
+"""Special methods that the stub omits: every object has them, or a type checker derives them from other methods."""
 
 TYPES = {
     "bool": "bool", "String": "str", "str": "str", "PyString": "str", "f64": "float", "f32": "float", "()": "None",

@@ -56,7 +56,7 @@ EXCEPTIONS = {
     # The report describes how PyGPU defers operations, which may change.
     "fusion_report": EXPERIMENTAL,
 }
-"""Declared names with another tier than their group, with the reason."""
+"""Declared names whose tier differs from that of their group, each with the reason."""
 
 MODULES = {
     "allocators": COMPATIBILITY,

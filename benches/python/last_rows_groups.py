@@ -319,5 +319,5 @@ GROUPS: dict[str, tuple[Callable[[Results, Settings], None], dict[str, str]]] = 
 }
 """Map the name of a group to the function that measures it, and to the environment of its process.
 
-Where calls drop their results, PyGPU must not defer operations, which it would never compute.
+If the timed calls delete their results, deferral is off, because PyGPU would never compute the deferred operations.
 """

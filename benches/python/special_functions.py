@@ -44,7 +44,7 @@ TORCH_NAMES = {
 }
 TORCH_NAMES |= {"k0": "modified_bessel_k0", "k1": "modified_bessel_k1", "k0e": "scaled_modified_bessel_k0"}
 TORCH_NAMES |= {"k1e": "scaled_modified_bessel_k1"}
-"""Names of torch that differ from SciPy's; None for a missing function."""
+"""Functions whose name in torch differs from SciPy's; None if torch lacks the function."""
 
 
 def function_of(library: Library, name: str) -> Callable[..., Any] | None:

@@ -111,7 +111,7 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
 
 
 @with_graphs
-def test_captured_ones_full_and_scalar_assignment_read_no_freed_memory() -> None:
+def test_captured_calls_of_ones_and_full_read_no_freed_host_memory() -> None:
     # Fills captured in a graph formerly read host memory that was already freed. `ones`, `full` and scalar assignment
     # had the same defect.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]

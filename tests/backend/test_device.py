@@ -242,7 +242,7 @@ def test_peer_access_functions_reject_none_and_unknown_device(call) -> None:
         call(0, 63)
 
 
-def test_backend_name_is_known_and_driver_version_is_0_on_cpu_only() -> None:
+def test_backend_name_is_valid_and_driver_version_is_0_only_for_cpu() -> None:
     assert BACKEND in ("cuda", "hip", "cpu")
     assert (PyGPU.driver_version() == 0) is (BACKEND == "cpu")
     assert PyGPU.device_count() >= 1

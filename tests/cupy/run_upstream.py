@@ -45,11 +45,12 @@ COUNTED = (
     *("cupyx_tests/test_time.py", "cupyx_tests/profiler_tests", "cupyx_tests/scipy_tests/test_get_array_module.py"),
     *("cupyx_tests/scipy_tests/special_tests", "cupyx_tests/scipy_tests/fft_tests/test_fft.py"),
 )
-"""The modules that count: tests of NumPy's names, of kernels, of `cupy.cuda`, `cupy.testing` and `cupyx`.
+"""The test modules that run by default: tests of NumPy's names, kernels, `cupy.cuda`, `cupy.testing` and `cupyx`.
 
-Tests of private modules do not count (``cupy._core``, carray, CUB, cuTENSOR, caches of compilers, wrappers of CUDA's
-libraries, plans of FFTs), nor do those of packages and functions that PyGPU lacks by design: sparse matrices, images,
-signals, interpolation, the compiler of Python functions, textures, several processes, cosine and Hankel transforms.
+Tests of private modules are left out (``cupy._core``, carray, CUB, cuTENSOR, caches of compilers, wrappers of CUDA's
+libraries, plans of FFTs), and so are those of packages and functions that PyGPU lacks by design: sparse matrices,
+images, signals, interpolation, the compiler of Python functions, textures, several processes, cosine and Hankel
+transforms.
 """
 
 NOT_HUGE = ["-k", "not Huge and not huge and not large and not 32bit and not int32_overflow", "-m", "not slow"]

@@ -111,7 +111,7 @@ NEWER = {
     "xp.trim_zeros(i, 'x')": "2.2",
     "xp.convolve(v, v, 'some')": "2.3",
 }
-"""Expressions with another result before a version of NumPy, and the version."""
+"""Expressions whose result changed in a version of NumPy, each with this version."""
 
 
 def scope(xp: Any) -> dict[str, Any]:

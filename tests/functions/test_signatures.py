@@ -96,10 +96,10 @@ KEPT: dict[str, dict[str, str]] = {
     "savez": {"lacks allow_pickle": "kwds contains it; np.savez interprets it"},
     "savez_compressed": {"lacks allow_pickle": "kwds contains it; np.savez_compressed interprets it"},
 }
-"""Differences of single functions, and the reason to keep each."""
+"""Intended differences of single functions from NumPy's signatures, each with the reason."""
 
 PASSED_ON = {"frombuffer", "fromfile", "fromstring", "genfromtxt", "load", "loadtxt", "savetxt"}
-"""Functions of files that pass further arguments to NumPy's function of the installed version."""
+"""Functions that read or write files and pass further arguments to NumPy's function of the installed version."""
 
 WITHOUT_SIGNATURE = {
     "fromstring": "NumPy's function has no signature before NumPy 2.5",

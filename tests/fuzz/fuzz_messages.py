@@ -34,7 +34,7 @@ from PyGPU._sharing.memory import holding  # noqa: E402
 
 ALLOWED = (TypeError, ValueError, RuntimeError)
 READABLE = 1 << 12
-"""Largest number of elements that is read and written."""
+"""Largest number of elements that the test reads and writes in an accepted array."""
 ALIENS: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 7, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 10**30, 1.5, float("nan")),
     *("", "x", "../../1", "\0", b"", bytes(64), b"\xff" * 64, (), (1,), [2], {}, np.int64(3), np.float32(1), object),

@@ -222,7 +222,7 @@ def test_kernel_on_other_stream_waits_for_unfinished_write(
     assert (copied.get() == 10).all()
 
 
-def test_write_waits_for_unfinished_read_and_reads_run_concurrently(
+def test_write_waits_for_unfinished_read_but_reads_run_concurrently(
     module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     out, quick = PyGPU.zeros(COUNT, "float32"), PyGPU.zeros(COUNT, "float32")

@@ -34,9 +34,9 @@ IS_COMPLETE = bool(os.environ.get("TEST_ALL"))
 SIDE = 128
 ROWS = 10**6 // SIDE if IS_COMPLETE else SIDE
 PYTHON_BYTES = 50_000
-"""Memory that Python allocates for a call itself, regardless of the size of the array."""
+"""Bytes that Python may allocate for the call itself, regardless of the size of the array."""
 EVERY = 6
-"""The sample contains each function with this distance in the list of names, and the functions of `CALLS`."""
+"""Without `TEST_ALL`, the test calls every sixth function in the list of names, and the functions of `CALLS`."""
 
 INDICES = [3, 5, 9]
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -72,9 +72,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "unravel_index": lambda x: PyGPU.unravel_index(x.astype("int64"), (ROWS, SIDE)),
     "ravel_multi_index": lambda x: PyGPU.ravel_multi_index((x.astype("int64") % 3,) * 2, (3, 3)),
 }
-"""Calls whose arguments `fusion_support.calls` does not have, and calls of functions with a former defect."""
+"""Calls that `fusion_support.calls` does not define, and calls of functions that formerly transferred arrays."""
 JOINING = ("column_stack", "concat", "concatenate", "dstack", "hstack", "lexsort", "stack", "vstack")
-"""Functions of a sequence of arrays. They would take a matrix for the sequence of its rows."""
+"""Functions of a sequence of arrays.
+
+They would treat a matrix as the sequence of its rows.
+"""
 
 MAY_TRANSFER = {
     name: reason
@@ -89,7 +92,7 @@ MAY_TRANSFER = {
     for name in names.split()
 }
 SQUARE = dict.fromkeys(("corrcoef", "cov", "inner", "matvec"), SIDE) | {"poly": 8, "roots": 8}
-"""Side of the matrix for functions whose time grows too fast with the number of rows."""
+"""Functions whose time grows too fast with the number of rows, each with the side of the square matrix that it gets."""
 
 
 def call_of(name: str) -> list[Callable[[Any], Any]]:

@@ -74,7 +74,7 @@ class TestArguments:
         assert a.tolist() == [0, 1, 2]
         assert PyGPU.from_dlpack(a, copy=True).ptr != a.ptr
 
-    def test_copy_false_is_passed_to_producer_and_forbids_copied_tensor(self) -> None:
+    def test_argument_copy_false_reaches_producer_and_forbids_copied_tensor(self) -> None:
         producer = Producer()
         assert PyGPU.from_dlpack(producer, copy=False).ptr == producer.forged.memory.ctypes.data
         assert producer.asked[-1]["copy"] is False

@@ -115,7 +115,7 @@ class TestTableOfPygpu:
             again = dlpack_forge.lent(array)
             assert ctypes.addressof(again.shape.contents) == ctypes.addressof(tensor.shape.contents)
 
-    def test_table_work_stream_of_host_is_null_and_unknown_device_raises(self) -> None:
+    def test_work_stream_is_null_for_host_and_raises_for_unknown_device(self) -> None:
         assert dlpack_forge.work_stream(dlpack_forge.CPU, 0) == 0
         with pytest.raises(BufferError, match="type 77"):
             dlpack_forge.work_stream(77, 0)

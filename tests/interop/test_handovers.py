@@ -37,7 +37,7 @@ def test_random_handovers_between_libraries_match_numpy(seed: int) -> None:
     assert sum(report["counts"].values()) > OPERATIONS // 2
 
 
-def test_random_handovers_use_every_route_between_pygpu_and_numpy() -> None:
+def test_random_handovers_use_every_protocol_between_pygpu_and_numpy() -> None:
     report = handovers.hand_over(OPERATIONS, 3, threads=1)
     assert report["failures"] == []
     ways = {label for label in report["counts"] if " by " in label}
@@ -48,7 +48,7 @@ def test_random_handovers_use_every_route_between_pygpu_and_numpy() -> None:
     assert wanted | {to_numpy, "NumPy -> PyGPU by interface"} <= ways
 
 
-def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_value_after_handover_is_reported_with_seed_and_history(monkeypatch: pytest.MonkeyPatch) -> None:
     write = handovers.Own.write
 
     def forget(own: handovers.Own, baton: handovers.Baton, part: slice, value: float) -> None:
@@ -63,7 +63,7 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
     assert "made on " in failures[0]
 
 
-def test_memory_owner_lacks_stream_after_library_that_passed_none() -> None:
+def test_memory_owner_lacks_stream_if_one_library_passed_no_stream() -> None:
     """Check the flag `is_stream_known` after a chain of handovers in which one library did not pass its stream on.
 
     A former defect of handovers.py: a handover from PyGPU to PyGPU set the flag again. The program then deleted memory

@@ -44,7 +44,7 @@ def tensor_of(array: Any) -> tuple[object, dlpack_forge.DLTensor]:
 # Regression 1: protocols that exclude AMD devices.
 
 
-def test_regression_01_dlpack_device_is_of_vendor_and_stream_is_checked() -> None:
+def test_regression_01_dlpack_device_names_vendor_and_stream_is_checked() -> None:
     """Rule out a defect: an export with a CUDA stream number crashes on ROCm, or a library rejects AMD devices."""
     array = PyGPU.arange(3)
     assert array.__dlpack_device__() == (DEVICE_TYPE, 0)
@@ -65,7 +65,7 @@ def test_regression_01_hasattr_is_false_for_unsupported_interface() -> None:
 
 
 @pytest.mark.skipif(BACKEND != "hip", reason="of AMD")
-def test_regression_01_hip_interface_has_no_stream_and_finished_work(
+def test_regression_01_hip_array_interface_waits_and_has_no_stream(
     kernels: Any, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     """Rule out a defect: the interface contains a stream number of CUDA, which is invalid or causes a crash on ROCm."""

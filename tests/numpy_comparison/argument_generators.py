@@ -29,7 +29,7 @@ ARRAYS = dict.fromkeys(GENERAL, "general") | {
 """Parameters that are arrays, each with the style of the values that are generated for it."""
 
 DEFINITE = {"linalg"}
-"""The modules whose arrays are positive definite matrices."""
+"""The modules of NumPy whose functions get positive definite matrices."""
 
 
 class Values(NamedTuple):

@@ -39,7 +39,7 @@ SPECIAL = ["float64", "float32", "float16", "int64", "int8", "uint8", "complex12
 NUMBERS = [2, 1.5, True, 2j, np.float32(0.5), np.int8(3), -1, 300]
 WRONG = [None, "abc", [1, 2]]
 MANY_ARRAYS_REQUIRED = {"where": {"x", "y"}}
-"""Parameters by function: arrays that are optional in the signature, but must be passed together."""
+"""For each function: array parameters that the signature makes optional, but that must be passed together."""
 
 
 @dataclasses.dataclass(frozen=True)

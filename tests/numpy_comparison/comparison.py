@@ -40,8 +40,10 @@ SPECIFIED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "partition": _sorted,
     "unique_values": _sorted,
 }
-"""What NumPy specifies of a result: no order inside of partitions and of `unique_values`, no signs of vectors, and no
-values of empty arrays.
+"""Functions whose result NumPy specifies only in part, each with a function that returns the specified part.
+
+Unspecified are the order inside partitions and in `unique_values`, the signs of vectors, and the values of empty
+arrays.
 """
 
 

@@ -97,4 +97,4 @@ EXPLICIT: dict[str, Explicit] = {
     "sum": Explicit([_given(Operand((3000,), "float32", layout="stepped")), _given(Operand((40, 50), "float16"),
         axis=0)], is_all=False),
 }  # fmt: skip
-"""The calls of these functions, first one that NumPy accepts."""
+"""The calls of each function; the first call is one that NumPy accepts."""

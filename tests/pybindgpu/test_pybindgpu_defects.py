@@ -132,7 +132,7 @@ def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None
     assert pointer.is_safe()
 
 
-def test_device_memory_is_never_safe_and_borrowed_memory_not_destroyed() -> None:  # Covers PybindGPU's defect 13.
+def test_device_memory_is_marked_unsafe_and_borrowed_memory_is_kept() -> None:  # Covers PybindGPU's defect 13.
     allocator = PyGPU.DeviceAllocator_int64()
     assert allocator.allocate(3) == 0
     pointer = allocator.ptr()

@@ -202,7 +202,7 @@ def test_reduce_method_of_binary_ufuncs_matches_numpy() -> None:
         PyGPU.add.reduce(array, order="C")
 
 
-def test_reductions_reject_arguments_that_numpy_rejects_and_keep_out() -> None:
+def test_invalid_reductions_raise_like_numpy_and_leave_out_unchanged() -> None:
     array, out = PyGPU.to_gpu(values((3, 4), "float32")), PyGPU.zeros(3, "int32")
     for call, error in (
         (lambda: array.sum(axis=2), (IndexError, ValueError)),

@@ -24,7 +24,7 @@ from release import version  # noqa: E402
 
 XSF = "src/ops/include/xsf"
 LICENCES = {"Apache-2.0/MIT": "Apache-2.0 OR MIT", "MIT/Apache-2.0": "MIT OR Apache-2.0"}
-"""Old spellings of crates' licences, with their SPDX expressions."""
+"""Outdated spellings of licences in the metadata of crates, each with the SPDX expression that replaces it."""
 
 
 def crates() -> list[dict[str, Any]]:

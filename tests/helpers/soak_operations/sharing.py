@@ -18,7 +18,7 @@ from soak_operations.table import device_of, in_numbers, of_moderate_size, opera
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Operations that share memory by a protocol.
+# Operations that share the memory of an array by a protocol such as DLPack.
 
 
 def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
