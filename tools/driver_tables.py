@@ -41,7 +41,7 @@ class Enumeration:
     said: str
     names: str
     own: dict[str, int] = field(default_factory=dict)
-    """Members of enumerations that the current bindings do not contain any more."""
+    """Members of the enumeration that the current bindings do not contain any more."""
 
 
 ENUMERATIONS = {

@@ -71,7 +71,7 @@ class Results:
     failures: dict[str, str] = field(default_factory=dict)
 
     def add(self, row: str, library: str, value: float) -> None:
-        """Add the value of one library."""
+        """Add the value of one library to a row of the table."""
         self.rows.setdefault(row, {})[library] = value
 
     def attempt(self, what: str, work: Callable[[], Any]) -> Any:

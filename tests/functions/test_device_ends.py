@@ -166,7 +166,7 @@ def test_linspace_and_similar_functions_raise_same_errors_as_numpy(
         SPACED[name](PyGPU.to_gpu(start), PyGPU.to_gpu(last), **keywords)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy warns for the expected result.
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy warns when the test computes the expected result.
 def test_geomspace_rejects_host_zero_and_returns_nan_for_device_zero() -> None:
     ends = PyGPU.to_gpu([1.0, 2.0])
     with pytest.raises(ValueError, match="cannot include zero"):

@@ -41,7 +41,7 @@ def test_gloo_reduces_and_broadcasts_in_memory_of_pygpu_arrays() -> None:
     """)
 
 
-def test_all_reduce_raises_after_other_process_exits_and_arrays_stay_usable() -> None:
+def test_all_reduce_raises_if_other_process_exits_and_arrays_stay_usable() -> None:
     said = process_group.run(
         """
         import datetime, os, torch, torch.distributed as dist, PyGPU

@@ -10,7 +10,7 @@ import pytest
 import PyGPU
 from products import check, numbers
 
-# CUDA alone suffices, because these functions are Python code that HIP runs too.
+# A run on CUDA alone suffices, because these functions are Python code that HIP runs too.
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import PyGPU
 
-# CUDA alone suffices, because HIP uses the same kernel source; tests/reductions/test_chained_scans.py tests both.
+# A run on CUDA alone suffices, because HIP uses the same kernel source; tests/reductions/test_chained_scans.py tests
+# both.
 pytestmark = pytest.mark.enough_on("cuda")
 
 

@@ -11,7 +11,8 @@ import pytest
 import PyGPU
 from support import of_few
 
-# CUDA alone suffices, because HIP uses the same kernel source; tests/random tests smaller draws on both backends.
+# A run on CUDA alone suffices, because HIP uses the same kernel source; tests/random tests smaller draws on both
+# backends.
 pytestmark = pytest.mark.enough_on("cuda")
 
 SEED = random.randrange(1 << 32)

@@ -20,7 +20,7 @@ from large_support.judge import Large
 from large_support.rules import BYTES, P, Rule
 from support import child_environment
 
-# CUDA alone suffices, because the script is the same on every backend.
+# A run on CUDA alone suffices, because the script is the same on every backend.
 pytestmark = pytest.mark.enough_on("cuda")
 
 SCRIPT = Path(__file__).with_name("run_large.py")

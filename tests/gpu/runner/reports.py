@@ -21,7 +21,7 @@ NO_MEMORY = re.compile(
 
 
 class Outcome(Enum):
-    """The outcome of a test."""
+    """Name the possible outcomes of a test."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -31,7 +31,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """One test of a report."""
+    """Hold one test of a JUnit report."""
 
     file: str
     name: str

@@ -157,7 +157,7 @@ class Block:
         elif found := LEAKED.match(first):
             report.leaked = int(found[1].replace(",", ""))
         elif UNPRINTED.match(first):
-            return  # The total includes these errors.
+            return  # The tool's total includes these unprinted errors.
         elif kind_of(first) is None and NOT_CHECKED.match(first):
             report.not_checked.append(first)
         elif kind_of(first) is None and WARNING.match(first):
