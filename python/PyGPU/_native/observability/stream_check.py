@@ -114,8 +114,8 @@ def hand_over(
     -------
     place : Origin
     named : Stream or None
-        The named stream, if it is the current stream of a library, whose object keeps the stream alive. The handle
-        alone may become invalid.
+        The named stream, if it is the current stream of a library, whose object keeps the stream alive. Without this
+        object, the handle may become invalid.
     suspects : list of Stream
         The current streams of other libraries.
     """
