@@ -92,7 +92,7 @@ def _finish_result(
     is_broadcast: bool = True,
 ) -> _core.GPUArray:
     """Restore the reduced axes of a result if `keepdims` is true; copy the result into `out` if given."""
-    # The result must have C order, as NumPy's; moved axes may have given it another order.
+    # As in NumPy, the result must have C order. Moved axes may have given it another order.
     if not result.flags.c_contiguous:
         result = result.copy("C")
     if keepdims:

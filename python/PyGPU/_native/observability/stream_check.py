@@ -28,7 +28,7 @@ _FRAMES = 12
 
 @public("Exceptions")
 class StreamOrderWarning(RuntimeWarning):
-    """Warning about unordered work of two libraries on the same memory; only with ``PYGPU_CHECK_STREAMS=1``.
+    """Warning about unordered work of two libraries on the same memory, emitted only with ``PYGPU_CHECK_STREAMS=1``.
 
     Examples
     --------
