@@ -172,8 +172,8 @@ impl KernelFamily {
         }
     }
 
-    /// Whether dropping this group may call a driver, because the drop evicts variants that are loaded on a device with
-    /// a driver.
+    /// Returns whether any variant of this group was compiled for a device with a driver. Dropping the group then
+    /// unloads the variant, which calls the driver.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
     }

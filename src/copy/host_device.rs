@@ -48,7 +48,7 @@ pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) ->
     unsafe { upload(target, source, stream, false) }
 }
 
-/// Copies like `to_device`, and waits until the copy is complete.
+/// Copies host memory into an array like `to_device`, and waits until the copy is complete.
 ///
 /// # Errors
 /// The errors of `to_device`.
@@ -73,7 +73,7 @@ pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> R
     unsafe { download(target, source, stream, false) }
 }
 
-/// Copies like `to_host`, and waits until the copy is complete.
+/// Copies an array into host memory like `to_host`, and waits until the copy is complete.
 ///
 /// # Errors
 /// The errors of `to_host`.

@@ -155,7 +155,7 @@ impl Layout {
         layout.within_address_space()
     }
 
-    /// Fails if the byte offset of an element overflows.
+    /// Returns the layout, or an error if the byte offset of an element overflows.
     #[inline]
     fn within_address_space(self) -> Result<Self> {
         match self.checked_extent() {

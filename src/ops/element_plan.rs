@@ -71,9 +71,9 @@ pub struct ElementPlan {
     apart: Vec<LoopNest>,
     /// One entry for each array argument, in the order of the arguments.
     pub operands: SmallVec<[ElementOperand; 4]>,
-    /// Number of elements in a pack; 1 if elements are processed individually.
+    /// Number of elements in a pack, i.e. in one vector load; 1 if elements are processed individually.
     pub pack: u8,
-    /// Number of packs that a thread loads before it processes them: 1 or 2.
+    /// Number of packs (vector loads) that a thread makes before it processes the elements: 1 or 2.
     pub packs: u8,
     /// How the elements of a pack are arranged in memory.
     pub way: PackLayout,

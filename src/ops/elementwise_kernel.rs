@@ -50,7 +50,7 @@ static WAS_RUN: AtomicBool = AtomicBool::new(false);
 /// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
-/// Number of threads per block if each thread processes two packs.
+/// Number of threads per block if each thread makes two vector loads (packs).
 const THREADS_OF_TWO_PACKS: u32 = 128;
 const THREADS_ON_CPU: u32 = 64;
 /// Number of blocks per multiprocessor for a kernel with a long-running expression. A multiprocessor runs 8 of these

@@ -177,16 +177,16 @@ fn source_locations(what: &str, text: &str) -> String {
     }
 }
 
-/// An array whose elements a thread loads as a pack into registers.
+/// An array of which a thread loads a pack, i.e. several consecutive elements, into registers.
 struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a ElementOperand,
     /// The name of the first argument for which this array was passed. All other arguments for which it was passed use
-    /// the pack of the first argument.
+    /// the elements that were loaded for the first argument.
     first: &'a str,
-    /// Whether the kernel must load the pack, because it reads the array or possibly leaves elements unchanged.
-    /// `is_written` states whether the kernel writes the array.
+    /// Whether the kernel reads the array or possibly leaves some of its elements unchanged. If so, a thread loads the
+    /// elements before it computes. `is_written` states whether the kernel writes the array.
     is_read: bool,
     is_written: bool,
 }

@@ -57,7 +57,8 @@ impl GraphResources {
         Ok(held)
     }
 
-    /// Returns a copy of these resources in which operation `place` is replaced by the only operation of `from`.
+    /// Returns a copy of these resources in which the operation at index `place` is replaced by the only operation of
+    /// `from`.
     pub fn with_node(&self, place: usize, from: Self) -> Self {
         let mut held = self.clone();
         let things: Vec<GraphResource> = vec![Box::new(from.things)];

@@ -11,13 +11,13 @@ use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 /// Upper bound of the dividends for which kernels replace a division by a multiplication and a shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
-/// Maximum size of a unit in bytes.
+/// Maximum size in bytes of a unit, i.e. of one load or store of a copy kernel.
 pub(super) const LARGEST: i64 = 16;
 
-/// Minimum length in units of a row that is divided among blocks. Each of these blocks processes a part of one row.
+/// Minimum length of a row that is divided among several thread blocks, in units (loads of up to 16 bytes).
 const LONG_LINE: i64 = 1024;
 
-/// Number of units in a plane below which the plane fits into the caches. The order of accesses then hardly matters.
+/// A plane with fewer units (loads of up to 16 bytes) fits into the caches. The order of accesses then hardly matters.
 const SMALL_PLANE: i64 = 1024;
 
 /// Size of a memory sector in bytes. Elements further apart are in different sectors, so a joint read of such elements
@@ -31,8 +31,8 @@ const SHORT_LINE: i64 = 128;
 /// Number of threads in a block, and maximum length of a tile's side in units.
 const MOST_SIDE: i64 = 256;
 
-/// A copy divided into units of `unit` bytes: the addresses of the first unit, and the axes. The target's outermost
-/// axis is first.
+/// A copy divided into units, each of which one load and one store of `unit` bytes move. Contains the addresses of the
+/// first unit, and the axes. The target's outermost axis is first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Units {
     pub(super) unit: i64,
@@ -53,7 +53,7 @@ pub(super) enum CopyKernel {
     },
     /// The kernel for any layout. The address of each unit of up to 16 bytes is computed from the index of the unit.
     Flat {
-        /// Whether indices need 64 bits, because there are 2^31 units or more.
+        /// Whether the copy has 2^31 units or more, whose indices need 64 bits.
         wide: bool,
     },
     /// The kernel that transposes vectors of `vector` bytes in registers. The axes `x` and `y` of the plane are last.
@@ -278,8 +278,8 @@ mod tests {
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: false });
-        // The kernels for rows and for tiles divide the indices of blocks, which are smaller than the indices of units,
-        // so 32 bits suffice.
+        // The row and tile kernels divide the index of a thread block by an axis length. A thread block copies many
+        // units, so its index is below 2^31, and a 32-bit division suffices.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, CopyKernel::Squares { vector: 16 });

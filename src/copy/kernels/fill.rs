@@ -45,7 +45,8 @@ pub(crate) fn fill(target: &Array, pieces: &ContiguousRuns, item: &[u8], stream:
     Ok(true)
 }
 
-/// Returns the largest units whose period does not exceed [`LONGEST`]. For units of one byte the period is the item.
+/// Divides a fill into units (stores of up to 16 bytes) that are as large as possible, provided that their period has
+/// at most [`LONGEST`] bytes. For units of one byte the period is the item.
 fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
     let mut most = LARGEST;
     loop {

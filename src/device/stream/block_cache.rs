@@ -158,7 +158,7 @@ fn streams(device: Device) -> Vec<Stream> {
     std::iter::once(Stream::default_of(device)).chain(all).collect()
 }
 
-/// Returns the total size in bytes of the blocks that the streams of a device cache.
+/// Returns the total size in bytes of the freed blocks in the caches of a device's streams.
 pub fn spare_bytes(device: Device) -> usize {
     streams(device).iter().map(|stream| stream.with_spare(|spare| spare.bytes)).sum()
 }

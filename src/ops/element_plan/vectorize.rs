@@ -1,4 +1,5 @@
-//! Chooses the pack size of a kernel, and the pack layout.
+//! Chooses how many elements a thread of a kernel processes together (a pack), and how these elements lie in memory
+//! (the pack layout).
 
 use std::sync::Arc;
 
@@ -50,8 +51,8 @@ pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
-/// Returns the number of contiguous packs that a thread loads at once for an expression with the given compile-time
-/// weight.
+/// Returns the number of packs (vector loads of contiguous elements) that a thread makes at once for an expression with
+/// the given compile-time weight.
 fn packs_per_thread(pack: u8, weight: u8) -> u8 {
     const LEAST: u8 = 2;
     let is_unrolled = usize::from(weight) * usize::from(pack) <= UNROLLED;
@@ -106,9 +107,9 @@ impl ElementPlan {
         }
     }
 
-    /// Lets a thread process two packs, a block's width apart, if the expression takes some time but is fully unrolled.
-    /// The loads of both packs then overlap, and so do their computations. With more than three arrays, two packs would
-    /// need too many registers.
+    /// Lets a thread process two packs of elements, a block's width apart, if the expression takes some time but is
+    /// fully unrolled. The loads of both packs then overlap, and so do their computations. With more than three arrays,
+    /// two packs would need too many registers.
     #[inline]
     pub(super) fn choose_packs(&mut self, analysis: &Analysis, device: Device) {
         const MOST_ARRAYS: usize = 3;

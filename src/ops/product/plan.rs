@@ -16,10 +16,11 @@ const TURNS: i64 = 8;
 /// `THREADS_ON_CPU`.
 pub(super) const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Number of packs that a thread of the matrix-vector kernel loads before it computes with them, so that the loads
-/// overlap.
+/// Number of packs (vector loads) that a thread of the matrix-vector kernel makes before it computes with the elements,
+/// so that the loads overlap.
 const EACH: i64 = 4;
-/// Maximum size of a pack in bytes. `PACK` is the maximum number of elements in a pack.
+/// Maximum size in bytes of a pack, i.e. of the elements that a thread loads by one instruction. `PACK` is the maximum
+/// number of these elements.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
 /// Number of adjacent threads that read adjacent rows.

@@ -41,8 +41,8 @@ struct pygpu_keys {
     unsigned of[10][4];
 };
 
-// Combines both 32-bit halves separately. An instruction can thus read the key directly from the kernel's parameters,
-// which costs nothing.
+// Returns the exclusive or of two numbers and a key, computed in 32-bit halves. An instruction can thus read the key
+// directly from the kernel's parameters, which costs nothing.
 static __device__ __forceinline__ pygpu_u64 pygpu_mixed(pygpu_u64 a, pygpu_u64 b, const unsigned *key) {
     const unsigned low = (unsigned)a ^ (unsigned)b ^ key[0], high = (unsigned)(a >> 32) ^ (unsigned)(b >> 32) ^ key[1];
     return (pygpu_u64)high << 32 | low;

@@ -16,9 +16,9 @@ pub const OUT: usize = 1;
 /// Operand number of the mask in the loop nest; the mask selects the elements to reduce.
 pub const MASK: usize = 2;
 
-/// Number of elements, or packs, that a thread loads before it combines them. The memory accesses then overlap.
-/// `EACH_OF_BATCH` applies to packs that are processed as a batch; it is smaller than `EACH`, because all packs of a
-/// batch stay in registers.
+/// Number of elements, or packs (vector loads), that a thread loads before it combines them. The memory accesses then
+/// overlap. `EACH_OF_BATCH` applies to packs that are processed as a batch; it is smaller than `EACH`, because all
+/// packs of a batch stay in registers.
 const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
 /// Number of results per thread, if a single pack contains all elements of a result.
@@ -47,7 +47,7 @@ pub struct BlockShape {
     /// Number of elements in a pack. If `along` is set, all elements of a pack belong to one result. Otherwise each
     /// element belongs to a different result.
     pub vector: u32,
-    /// Number of elements, or packs, that a thread loads before combining them.
+    /// Number of elements, or packs (vector loads), that a thread loads before it combines them.
     pub each: u32,
     /// Number of results that a thread computes one after another.
     pub turns: u32,

@@ -11,7 +11,7 @@ const TEXT: &str = include_str!("compact.cu");
 
 static COMPILED: KernelFamily = KernelFamily::of_library(24);
 
-/// Determines the action of a kernel at each position at which a mask is true.
+/// The action that a mask kernel performs at each position at which the mask is true: copy, assign, or write indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MaskOperation {
     /// Copies the array element at the position to the output.

@@ -29,8 +29,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-// Returns how many runs begin before the pack of a lane, in one round of a warp. Also adds to `all` the number of runs
-// that begin in the whole round.
+// Returns how many runs begin before the elements that a lane has loaded, in one round of a warp. Also adds to `all`
+// the number of runs that begin in the whole round.
 static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
     const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
     unsigned before = 0;

@@ -29,7 +29,7 @@ const BYTES_OF_THREAD: u64 = 128;
 /// 32-bit word.
 const MOST_EACH: u64 = 32;
 
-/// Size of a pack in bytes.
+/// Size in bytes of a pack, i.e. of the elements that a thread loads by one instruction.
 const BYTES_OF_PACK: u64 = 16;
 
 /// Returns the number of elements per thread.

@@ -284,7 +284,7 @@ impl GpuArray {
     /// Replaces shape and strides. Other views of the memory keep their shape and strides.
     ///
     /// # Errors
-    /// The errors of [`GpuArray::array`], and of a layout that exceeds the memory.
+    /// `ValueError` if the new layout exceeds the memory; otherwise those of [`GpuArray::array`].
     pub(super) fn replace_layout(&self, py: Python<'_>, layout: Layout) -> PyResult<()> {
         let array = self.array(py)?.view(layout)?;
         let owner_address = |array: &Array| array.owner().map(|(owner, _)| std::ptr::from_ref(owner).addr());

@@ -1,8 +1,8 @@
-// Transposes in registers: a thread reads V vectors of V units along y, and writes V vectors of V units along x.
-// Threads adjacent along y read whole sectors, and threads adjacent along x write whole sectors, so no shared memory is
-// needed. A thread transposes TURNS squares, so that enough reads are in flight. Requires units that are contiguous
-// along y in the source and along x in the target, addresses and strides that are multiples of VECTOR, and lengths that
-// V divides.
+// Transposes planes in registers, in units of up to 16 bytes: a thread reads V vectors of V units along y, and writes V
+// vectors of V units along x. Threads adjacent along y read whole sectors, and threads adjacent along x write whole
+// sectors, so no shared memory is needed. A thread transposes TURNS squares, so that enough reads are in flight.
+// Requires units that are contiguous along y in the source and along x in the target, addresses and strides that are
+// multiples of VECTOR, and lengths that V divides.
 #define V (VECTOR / UNIT)
 #define WORDS (VECTOR / 4)
 #define LANES_X (32 / LANES_Y)      // on a device with warps, 32 threads access memory together

@@ -49,7 +49,7 @@ static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_st
 }
 
 #if PYGPU_IS_AS_LARGE
-// Joins all elements of a thread.
+// Joins all elements that a thread scans, in their order, into the state `all`.
 static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, unsigned tid) {
 #pragma unroll
     for (int at = 0; at < PYGPU_EACH; at += pygpu_elements::CHUNK) {

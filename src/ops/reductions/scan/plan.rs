@@ -23,7 +23,7 @@ const MOST_EACH: u32 = 16;
 /// waits for the blocks before it in the row. Larger parts mean fewer blocks and therefore fewer waits.
 const CHAINED_BYTES_OF_THREAD: u32 = 128;
 const CHAINED_MOST_EACH: u32 = 32;
-/// Maximum size of a pack in bytes.
+/// Maximum size in bytes of a pack, i.e. of the elements that a thread loads by one instruction.
 const PACK_BYTES: u32 = 16;
 /// Number of consecutive elements of a column per thread.
 const EACH_DOWN: u32 = 8;

@@ -26,8 +26,8 @@ pub fn name_of(row: &ReductionEntry) -> KernelName {
     KernelName("pygpu_scan_", row.name)
 }
 
-/// Generates the C++ definition of a pack type. A pack of one element requires no alignment, because the element itself
-/// may be unaligned.
+/// Generates the C++ type of a pack, the elements of one load. A pack of one element requires no alignment, because the
+/// element itself may be unaligned.
 fn pack(name: &str, element: &str, vector: u32) -> String {
     match vector {
         1 => format!("struct {name} {{ {element} item[1]; }};\n"),
