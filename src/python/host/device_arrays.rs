@@ -73,7 +73,8 @@ pub(crate) fn upload_new(
     Ok(array)
 }
 
-/// Uploads like [`upload_new`] on a given stream, and waits for the copy if requested.
+/// Creates an array with the values of an ndarray like [`upload_new`], on a given stream. Waits for the copy if
+/// requested.
 pub(crate) fn upload_new_on(
     py: Python<'_>,
     source: Bound<'_, PyUntypedArray>,
