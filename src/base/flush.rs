@@ -21,7 +21,7 @@ pub enum FlushReason {
     StreamSync,
     /// An eager operation uses a pending result, or follows a pending write into an existing array.
     EagerOperation,
-    /// The queue reached its maximum number of operations.
+    /// The queue of pending operations reached its maximum length.
     NodeLimit,
     /// Pending results reached their maximum size.
     ResultLimit,
@@ -99,8 +99,8 @@ impl PendingMark {
         LANDING.pending(self)
     }
 
-    /// Adds to the mark an operation that reads the block. A mark can refer to several readers. The caller holds the
-    /// queues' lock.
+    /// Adds an operation that reads a memory block to the mark of this block. A mark can refer to several readers. The
+    /// caller holds the queues' lock.
     #[inline]
     pub fn add(&self, id: NodeId) {
         LANDING.add(self, id);
@@ -127,8 +127,8 @@ pub struct FlushHooks {
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
-    /// Adds a number, which may be negative, to the count of blocks with a fault, i.e. with the stored error of a
-    /// failed operation.
+    /// Adds a number, which may be negative, to the count of memory blocks with a fault, i.e. with the stored error of
+    /// a failed operation.
     pub count_faults: fn(isize),
     /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
@@ -164,7 +164,7 @@ pub fn land(queue: usize, number: u64) {
     LANDING.land(queue, number);
 }
 
-/// Returns whether any operation is pending, or any block has a fault (the error of a failed operation).
+/// Returns whether any operation is pending, or any memory block has a fault (the error of a failed operation).
 #[inline(always)]
 pub fn has_pending() -> bool {
     LANDING.is_any()
@@ -246,7 +246,7 @@ pub fn pending_bytes() -> usize {
     HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
-/// Adds `change`, which may be negative, to the number of blocks with a fault, i.e. with the error of a failed
+/// Adds `change`, which may be negative, to the number of memory blocks with a fault, i.e. with the error of a failed
 /// operation.
 #[cold]
 pub fn count_faults(change: isize) {

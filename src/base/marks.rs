@@ -123,8 +123,8 @@ impl Landing {
         }
     }
 
-    /// Adds to a mark an operation that reads the block. A mark can refer to several readers. The caller holds the
-    /// queues' lock.
+    /// Adds an operation that reads a memory block to the mark of this block. A mark can refer to several readers. The
+    /// caller holds the queues' lock.
     #[inline]
     pub fn add(&self, mark: &PendingMark, id: NodeId) {
         let is_shared = match self.pending(mark) {

@@ -142,7 +142,8 @@ pub fn is_same_place(one: &Array, other: &Array) -> bool {
         && first.strides().eq(second.strides())
 }
 
-/// Copies between two devices: by one driver copy if both arrays are contiguous, or by a kernel with peer access.
+/// Copies an array to another device: by one driver copy if both arrays are contiguous, or by a kernel with peer
+/// access.
 fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     let (to, from) = (target.device(), source.device());
     if from.is_cpu() {
@@ -207,9 +208,9 @@ fn before(stream: &Stream, own: &Stream) -> Result<()> {
     if capture::is_any() { Ok(()) } else { stream.wait_for(own) }
 }
 
-/// Copies between two devices by one kernel with peer access. The kernel runs on the device with the non-contiguous
-/// array, so that whole packs cross the link. Returns `false` without peer access or a compiler; the caller then makes
-/// dense copies on both devices.
+/// Copies an array to another device by one kernel with peer access. The kernel runs on the device with the
+/// non-contiguous array, so that whole packs cross the link. Returns `false` without peer access or a compiler; the
+/// caller then makes dense copies on both devices.
 fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (to, from) = (target.device(), source.device());
     let dense = source.layout().dense_like();

@@ -77,7 +77,7 @@ impl Arguments {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
 
-    /// Appends all values of another list.
+    /// Appends all values of another argument list.
     pub fn append(&mut self, others: &Self) {
         let before = self.cells.len() as u32;
         self.cells.extend_from_slice(&others.cells);
@@ -93,7 +93,7 @@ impl Arguments {
         self.cells.push(cell);
     }
 
-    /// Appends a value as bytes.
+    /// Appends the bytes of an argument's value to the list.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
         self.starts.push(self.cells.len() as u32);
@@ -104,7 +104,7 @@ impl Arguments {
         }
     }
 
-    /// Appends a value as 4-byte words.
+    /// Appends the value of an argument, given as 4-byte words, to the list.
     #[inline]
     pub fn push_words(&mut self, words: &[u32]) {
         self.starts.push(self.cells.len() as u32);

@@ -85,7 +85,7 @@ pub struct ElementPlan {
 type Used<'a> = SmallVec<[(&'a Array, &'a Usage); 6]>;
 
 impl ElementPlan {
-    /// Plans a call. `arrays` are the arrays passed for the array arguments.
+    /// Plans the call of a kernel. `arrays` are the arrays passed for the array arguments.
     ///
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, and for an array whose layout or alignment the kernel does not

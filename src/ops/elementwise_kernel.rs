@@ -209,7 +209,7 @@ impl Elementwise {
     }
 }
 
-/// Returns a description, for messages, of the argument to which a block belongs.
+/// Returns a description, for messages, of the argument to which a memory block belongs.
 #[cold]
 pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
     let vectors = arguments.iter().filter(|argument| matches!(argument.role, ArgumentRole::Vector { .. }));

@@ -1,4 +1,4 @@
-//! Records the resources of a graph: the blocks that a launch uses, and other objects that the launch needs.
+//! Records the resources of a graph: the memory blocks that a launch uses, and other objects that the launch needs.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 pub struct GraphOperation {
     /// The driver's handle of the operation.
     pub(super) handle: NodeHandle,
-    /// The blocks that the operation uses, if they are known for this operation.
+    /// The memory blocks that the operation uses, if they are known for this operation.
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, if known.
     pub part: Option<SharedResource>,
@@ -29,11 +29,11 @@ pub struct GraphOperation {
 /// An immutable snapshot of all resources of a graph. An update of the graph creates a new snapshot.
 #[derive(Clone, Default)]
 pub(super) struct GraphResources {
-    /// The blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.
+    /// The memory blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.
     pub uses: Vec<UsedBlock>,
     /// The operations, in the order of their capture.
     pub nodes: Vec<GraphOperation>,
-    /// Uses of blocks that cannot be attributed to a single operation.
+    /// Uses of memory blocks that cannot be attributed to a single operation.
     shared: Vec<UsedBlock>,
     things: Vec<GraphLeases>,
 }

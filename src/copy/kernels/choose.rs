@@ -126,8 +126,8 @@ impl Units {
     }
 
     /// Moves the axes along which the source is broadcast (its stride is 0) directly before the innermost axis, so that
-    /// blocks read the same part of the source one after the other. Returns whether there are such axes. Does nothing
-    /// if the innermost rows are short.
+    /// thread blocks read the same part of the source one after the other. Returns whether there are such axes. Does
+    /// nothing if the innermost rows are short.
     fn bring_repeats_inward(&mut self) -> bool {
         let Some((line, outer)) = self.axes.split_last_mut() else { return false };
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {

@@ -337,7 +337,8 @@ impl OffsetTable {
         self.check_now()
     }
 
-    /// Gathers into an array of the selection's shape. The array must be new, or the bounds check must have succeeded.
+    /// Copies the selected elements into an array of the selection's shape. The array must be new, or the bounds check
+    /// must have succeeded.
     fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
         if result.layout().is_empty() {
             return Ok(true);

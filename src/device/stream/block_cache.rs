@@ -1,4 +1,4 @@
-//! Caches small freed blocks, in one cache per stream.
+//! Caches small freed blocks of memory, in one cache per stream.
 //!
 //! A pool allocation and its free take half a microsecond in the driver, which is a large part of the cost of a small
 //! array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new use

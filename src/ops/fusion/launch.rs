@@ -51,7 +51,7 @@ pub(super) struct Outcome {
     pub(super) counts: Counts,
     /// The first error, whose message contains the number of failed operations.
     pub(super) error: Option<Error>,
-    /// Number of blocks on which an error was recorded.
+    /// Number of memory blocks for which an error was recorded.
     pub(super) faults: usize,
 }
 
@@ -152,7 +152,7 @@ impl<'a> LaunchBatch<'a> {
         }
     }
 
-    /// Stores the error of a failed operation in the block of its result.
+    /// Stores the error of a failed operation in the memory block of its result.
     fn refuse(&mut self, place: usize, error: &Error, together: usize) {
         let Some(node) = &self.taken.nodes[place] else { return };
         self.failed += 1;

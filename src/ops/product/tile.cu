@@ -1,6 +1,6 @@
-// Tiled matrix products: a block computes PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by PYGPU_TN
-// elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory, while the next
-// PYGPU_BK elements are loaded into registers. Operands may have any strides: threads together read contiguous
+// Tiled matrix products: a thread block computes PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by
+// PYGPU_TN elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory, while
+// the next PYGPU_BK elements are loaded into registers. Operands may have any strides: threads together read contiguous
 // elements, along the inner axis or across it.
 #define PYGPU_THREADS ((PYGPU_BM / PYGPU_TM) * (PYGPU_BN / PYGPU_TN))
 // PYGPU_QUAD is the number of elements that one load from shared memory reads. PYGPU_PAD is the number of elements, 16

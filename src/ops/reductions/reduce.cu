@@ -1,9 +1,9 @@
-// Reduces the elements along the reduced axes to one value, the result, for each position along the other axes. A block
-// has PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements into a state, an intermediate value, and
-// the threads of a column join their states as a tree. If the grid has several blocks along y, these blocks share the
-// elements of a result, and a second launch joins the states of the blocks. A thread reads PYGPU_VECTOR contiguous
-// elements at once. These elements belong to one result if PYGPU_ABREAST is 1, and otherwise to PYGPU_VECTOR adjacent
-// results. The order of joins depends only on the shape and the device.
+// Reduces the elements along the reduced axes to one value, the result, for each position along the other axes. A
+// thread block has PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements into a state, an
+// intermediate value, and the threads of a column join their states as a tree. If the grid has several blocks along y,
+// these blocks share the elements of a result, and a second launch joins the states of the blocks. A thread reads
+// PYGPU_VECTOR contiguous elements at once. These elements belong to one result if PYGPU_ABREAST is 1, and otherwise to
+// PYGPU_VECTOR adjacent results. The order of joins depends only on the shape and the device.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_VECTOR / PYGPU_ABREAST)
 

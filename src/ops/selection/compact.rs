@@ -103,7 +103,7 @@ impl TileOffsets {
     }
 }
 
-/// A kernel that takes, puts or finds the elements at which a mask is true, and the kernel's parameters besides the
+/// A kernel that copies, assigns or lists the elements at which a mask is true, and the kernel's parameters besides the
 /// mask.
 struct MaskMove<'a> {
     kernel: MaskKernel,

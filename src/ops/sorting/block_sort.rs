@@ -18,7 +18,7 @@ const NAME: &str = "pygpu_sort_rows";
 const FEW: i64 = 512;
 const MANY: i64 = 2048;
 
-/// Whether a row of `count` elements fits into one block.
+/// Whether one block of threads can sort a row of `count` elements.
 pub fn has_room(count: i64) -> bool {
     count <= MANY
 }

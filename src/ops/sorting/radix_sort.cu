@@ -1,7 +1,7 @@
 // Sorts long rows by the bytes of their keys, the lowest first, with one pass over the keys for each byte (Adinets and
-// Merrill, "Onesweep", 2022). A block has a tile of PYGPU_TILE keys. It counts the tile's digits, and publishes these
-// counts before it orders its keys. The sum of the counts of all earlier tiles is the offset of the tile. Counts are
-// integers, so the result does not depend on which block comes first.
+// Merrill, "Onesweep", 2022). A thread block has a tile of PYGPU_TILE keys. It counts the tile's digits, and publishes
+// these counts before it orders its keys. The sum of the counts of all earlier tiles is the offset of the tile. Counts
+// are integers, so the result does not depend on which block comes first.
 #define PYGPU_THREADS 256
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)

@@ -1,5 +1,5 @@
-//! Implements the radix sort of rows that do not fit into one block, with one pass over the keys for each of their
-//! bytes.
+//! Implements the radix sort of rows that do not fit into one block of threads, with one pass over the keys for each of
+//! their bytes.
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};

@@ -26,9 +26,9 @@ const COUNT: &str = "pygpu_count_places";
 const SUM: &str = "pygpu_sum_runs";
 
 const THREADS: u32 = 256;
-/// Size in bytes of the keys that a block keeps in shared memory.
+/// Size in bytes of the keys that a thread block keeps in shared memory.
 const HELD: i64 = 8192;
-/// Number of bins that a block counts in shared memory.
+/// Number of bins that a thread block counts in shared memory.
 const FEW: i64 = 4096;
 /// Number of blocks per multiprocessor for kernels whose blocks first load shared memory.
 const BLOCKS: u64 = 8;

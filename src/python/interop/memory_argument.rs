@@ -123,8 +123,8 @@ impl MemoryArgument {
         Self { address, blocks: smallvec![(block, AddressedMemory::Own)], reported_extent: None, readonly }
     }
 
-    /// Adds the extent that the object reports. The extent is `nbytes` or `size` of the object, of its `_block`
-    /// (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
+    /// Stores the extent of the memory, as the object at the address reports it. The extent is `nbytes` or `size` of
+    /// the object, of its `_block` (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
     fn reported_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         let attribute = |holder: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {

@@ -225,8 +225,8 @@ pub(super) fn read_axis(method: &str, axis: Option<Bound<'_, PyAny>>, ndim: usiz
     }
 }
 
-/// Declares scans. Each declaration consists of a summary, the form (`method` or `function`), the name in Python, the
-/// name by which the reduction is found in the table of reductions, and examples.
+/// Declares the functions and methods that compute scans. Each declaration consists of a summary, the form (`method` or
+/// `function`), the name in Python, the name by which the reduction is found in the table of reductions, and examples.
 macro_rules! scans {
     ($($(#[$summary:meta])* $form:ident $name:ident => $entry:literal { $(#[$example:meta])* })*) => {
         $(scans! { @ $form $name $entry {$(#[$summary])*} {$(#[$example])*} })*

@@ -129,7 +129,7 @@ impl JitLinkage<'_> {
 }
 
 impl JitLink {
-    /// Links the inputs for an architecture.
+    /// Links the inputs (cubins, PTX, object files) into one image for an architecture.
     ///
     /// # Errors
     /// A text with the linker's log.

@@ -1,6 +1,6 @@
-// Scans rows whose elements are close to each other in memory. A block scans PYGPU_ROWS rows with PYGPU_LANES threads
-// each, and a thread scans PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and pass them
-// through shared memory to the threads that scan them. Each thread then joins its own elements in registers, and
+// Scans rows whose elements are close to each other in memory. A thread block scans PYGPU_ROWS rows with PYGPU_LANES
+// threads each, and a thread scans PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and pass
+// them through shared memory to the threads that scan them. Each thread then joins its own elements in registers, and
 // threads exchange only their totals. A block moves along its rows and carries the state, i.e. the joined value, of the
 // elements before its position. With PYGPU_IS_CHAINED, a block scans one tile of one row, and receives the state of the
 // elements before the tile from other blocks.
