@@ -1,4 +1,4 @@
-//! Copies between host and device, and chooses the path that the data takes.
+//! Copies arrays between host and device, and chooses the path of the data.
 //!
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.

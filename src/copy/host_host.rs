@@ -1,5 +1,5 @@
-//! Copies within host memory. These copies serve CPU arrays, and pack data that a copy engine would otherwise transfer
-//! item by item.
+//! Copies arrays within host memory. These copies serve CPU arrays, and pack data that a copy engine would otherwise
+//! transfer item by item.
 
 use super::CopyOperand;
 use pygpu_backend::Address;

@@ -34,7 +34,8 @@ template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
         for (int turn = 0; turn < PACKS; turn++) inside |= (unsigned)(row + (ALONG ? turn * APART : 0) < rows) << turn;
     }
 
-    // Reads the next packs, if `left` elements remain along the inner axis. Packs outside the operand are not read.
+    // Reads the next packs of an operand, if `left` elements remain along the inner axis. Packs outside the operand are
+    // not read.
     __device__ void read(int left) {
         present = inside;
 #pragma unroll
