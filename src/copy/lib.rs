@@ -209,8 +209,8 @@ fn before(stream: &Stream, own: &Stream) -> Result<()> {
 }
 
 /// Copies an array to another device by one kernel with peer access. The kernel runs on the device with the
-/// non-contiguous array, so that whole packs cross the link. Returns `false` without peer access or a compiler; the
-/// caller then makes dense copies on both devices.
+/// non-contiguous array, so that each access over the link moves up to 16 contiguous bytes. Returns `false` without
+/// peer access or a compiler; the caller then makes dense copies on both devices.
 fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (to, from) = (target.device(), source.device());
     let dense = source.layout().dense_like();

@@ -30,7 +30,8 @@ pub enum AccessPattern {
     Broadcast,
     /// The kernel addresses the array by strides along the axes of the common loop nest.
     Strided,
-    /// The array is strided, but contiguous along the last axis, whose length is a multiple of the pack size.
+    /// The array is strided, but contiguous along the last axis, whose length is a multiple of the number of elements
+    /// in one vector load.
     InnerContiguous,
     /// The array is strided, with the same element for all indices along the last axis.
     InnerBroadcast,
@@ -75,7 +76,7 @@ pub struct ElementPlan {
     pub pack: u8,
     /// Number of packs (vector loads) that a thread makes before it processes the elements: 1 or 2.
     pub packs: u8,
-    /// How the elements of a pack are arranged in memory.
+    /// How the elements that a thread loads together are arranged in memory.
     pub way: PackLayout,
     /// Index width required by the non-contiguous arrays.
     span: IndexWidth,

@@ -76,7 +76,7 @@ pub fn vector_parameters(plan: &ElementPlan, arguments: &[Argument], usages: &[O
     list
 }
 
-/// Returns the definitions of the arrays' names for a loop that processes individual elements instead of packs.
+/// Returns the definitions of the arrays' names for a loop that loads elements individually instead of several at once.
 pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
@@ -136,7 +136,7 @@ pub fn elementwise(
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
-    // A loop over packs defines the names inside the loop.
+    // A loop that loads several elements at once defines the names inside the loop.
     let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };

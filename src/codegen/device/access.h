@@ -138,8 +138,8 @@ __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
 }
 
-// Accessor that returns the same element of a pack for every index. A kernel uses it in place of an array's accessor,
-// when it computes one element of the pack.
+// Accessor that returns the same loaded element for every index. A kernel uses it in place of an array's accessor,
+// after one instruction has loaded several elements.
 template <class T> struct element {
     T *item;
 

@@ -28,7 +28,7 @@ const SECTOR: u64 = 32;
 /// only if a row has at least this length in bytes, a full cache line.
 const SHORT_LINE: i64 = 128;
 
-/// Number of threads in a block, and maximum length of a tile's side in units.
+/// Number of threads in a block, and maximum length of a tile's side in units (loads of up to 16 bytes).
 const MOST_SIDE: i64 = 256;
 
 /// A copy divided into units, each of which one load and one store of `unit` bytes move. Contains the addresses of the
@@ -63,9 +63,9 @@ pub(super) enum CopyKernel {
     },
     /// The kernel that transposes through shared memory. The axes `x` and `y` of the plane are last.
     Tiles {
-        /// Length of a tile along the target's fastest axis, in units.
+        /// Length of a tile along the target's fastest axis, in units (loads of up to 16 bytes).
         x: i64,
-        /// Length of a tile along the source's fastest axis, in units.
+        /// Length of a tile along the source's fastest axis, in units (loads of up to 16 bytes).
         y: i64,
     },
 }
@@ -82,8 +82,8 @@ pub(super) enum ForcedKernel {
 }
 
 impl Units {
-    /// Divides contiguous runs into units. `to` and `from` are the addresses of byte 0 of both layouts. The result has
-    /// at least one axis.
+    /// Divides contiguous runs into units of up to 16 bytes, which one load and one store move. `to` and `from` are the
+    /// addresses of byte 0 of both layouts. The result has at least one axis.
     pub(super) fn of(pieces: &ContiguousRuns, to: Address, from: Address) -> Self {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
@@ -206,7 +206,8 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, MemoryOrder};
 
-    /// Returns the units and the kernel for a copy of a transposed, strided or sliced array into a C-ordered one.
+    /// Returns the units (loads of up to 16 bytes) and the kernel for a copy of a transposed, strided or sliced array
+    /// into a C-ordered one.
     fn chosen(source: &Layout, to: Address, from: Address) -> (Units, CopyKernel) {
         let shape: Vec<i64> = source.shape().collect();
         let target = Layout::contiguous(&shape, source.itemsize(), MemoryOrder::C).unwrap();

@@ -106,7 +106,7 @@ pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
     turns * (4 / vectors).max(1)
 }
 
-/// Returns the number of units of a row that a block processes.
+/// Returns how many units (loads of up to 16 bytes) of a row a thread block processes.
 fn line_share(unit: i64) -> i64 {
     i64::from(THREADS) * if unit < 16 { 8 } else { 4 }
 }

@@ -30,11 +30,11 @@ pub const UNROLLED: usize = 16;
 pub enum PackLayout {
     /// Contiguous in each array.
     Contiguous,
-    /// The elements are contiguous. The first pack begins with this number of positions without an element, so that all
-    /// stores are aligned.
+    /// The elements are contiguous. The first vector load begins with this number of positions without an element, so
+    /// that all stores are aligned.
     Peeled(u8),
-    /// The elements are contiguous along the last axis, whose length is a multiple of the pack size. Along this axis,
-    /// each array is contiguous or broadcast.
+    /// The elements are contiguous along the last axis, whose length is a multiple of the number of elements in a pack
+    /// (vector load). Along this axis, each array is contiguous or broadcast.
     InnerContiguous,
     /// Consecutive elements of a thread are as many elements apart as a block has threads.
     BlockStrided,
@@ -44,8 +44,8 @@ pub enum PackLayout {
     Tiles(Tiles),
 }
 
-/// Returns the pack size for contiguous elements: 16 bytes of the largest type. The pack size is doubled if the kernel
-/// writes a smaller type, because a store of that type would otherwise write few bytes.
+/// Returns how many contiguous elements a thread processes together (the pack size): 16 bytes of the largest type. The
+/// number is doubled if the kernel writes a smaller type, because a store of that type would otherwise write few bytes.
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }

@@ -134,7 +134,8 @@ struct PackLoop {
     arrays: String,
     declared: String,
     load: String,
-    /// Loads an incomplete pack: elements beyond the end are replaced by the last element.
+    /// Loads the last elements of an array if they are fewer than a pack: elements beyond the end are replaced by the
+    /// last element.
     load_rest: String,
     names: String,
     rotate: String,
@@ -184,7 +185,7 @@ impl PackLoop {
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = element(pack, plan);
-        // The name of each pack of a thread, and the C expression for its elements in memory.
+        // The name of each pack of elements that a thread loads, and the C expression for these elements in memory.
         let memory = format!("*({kind} *)(pygpu_array_{name} + pygpu_at");
         let packs = match operand.form {
             AccessPattern::InnerContiguous => {

@@ -75,14 +75,14 @@ pub(super) enum ProductStrategy {
     Tiles(Tile),
 }
 
-/// The plan of a product: algorithm, packs, and division of the inner axis.
+/// The plan of a product: algorithm, vector loads (packs), and division of the inner axis.
 #[derive(Clone, Debug)]
 pub(super) struct ProductPlan {
     pub(super) way: ProductStrategy,
     /// Whether each operand is read along the inner axis. `vector` contains the pack sizes of the operands.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
-    /// Whether results are stored as packs.
+    /// Whether a thread stores several results by one instruction, as a pack.
     pub(super) is_out_packed: bool,
     /// Number of blocks among which the inner axis is divided.
     pub(super) splits: i64,
@@ -104,8 +104,8 @@ fn is_along(side: &MatrixOperand) -> bool {
     }
 }
 
-/// Returns the pack size of an operand. At every position that a thread reads, this number of elements is contiguous
-/// and aligned. The pack size divides `extent`.
+/// Returns the pack size of an operand: the number of elements that a thread loads at once. At every position that a
+/// thread reads, this number of elements is contiguous and aligned. The pack size divides `extent`.
 fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
     let side = [&task.a, &task.b][place];
     let (near, far) = match is_along {

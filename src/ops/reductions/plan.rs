@@ -21,9 +21,9 @@ pub const MASK: usize = 2;
 /// packs of a batch stay in registers.
 const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
-/// Number of results per thread, if a single pack contains all elements of a result.
+/// Number of results per thread, if a single vector load (pack) contains all elements of a result.
 const TURNS: u32 = 4;
-/// Maximum number of elements in a pack; `PACK_BYTES` is the maximum size of a pack in bytes.
+/// Maximum number of elements in a pack, i.e. in one vector load; `PACK_BYTES` is the maximum size of a pack in bytes.
 const PACK: u32 = 4;
 const PACK_BYTES: u32 = 16;
 /// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results.
@@ -31,7 +31,7 @@ const PACK_BYTES: u32 = 16;
 const COLUMNS: u32 = 32;
 /// Number of blocks that a multiprocessor runs concurrently if elements are loaded individually.
 pub const BLOCKS: u32 = 8;
-/// Number of blocks that a multiprocessor runs concurrently if elements are loaded as packs.
+/// Number of blocks that a multiprocessor runs concurrently if several elements are loaded at once.
 pub const BLOCKS_OF_PACKS: u32 = 4;
 
 /// How the threads of a block are assigned to results. The fields are compiled into the kernel as constants.
@@ -44,8 +44,8 @@ pub struct BlockShape {
     pub lanes: u32,
     /// Whether adjacent threads compute the same result. If false, adjacent threads compute adjacent results.
     pub along: bool,
-    /// Number of elements in a pack. If `along` is set, all elements of a pack belong to one result. Otherwise each
-    /// element belongs to a different result.
+    /// Number of elements in a pack, i.e. in one vector load. If `along` is set, all elements of a pack belong to one
+    /// result. Otherwise each element belongs to a different result.
     pub vector: u32,
     /// Number of elements, or packs (vector loads), that a thread loads before it combines them.
     pub each: u32,
@@ -68,7 +68,7 @@ pub struct ReductionOptions {
     pub reduced: u64,
     /// Whether elements must be traversed in C order.
     pub in_order: bool,
-    /// Whether the function combines the elements of a pack as one batch.
+    /// Whether the function combines the elements of one vector load as one batch.
     pub in_batches: bool,
 }
 
@@ -130,7 +130,7 @@ pub fn plan(
         (Some(kept), Some(reduced)) => reduced <= kept,
         (kept, _) => kept.is_none(),
     };
-    // The elements of a mask are read individually. Therefore a reduction with a mask uses no packs.
+    // The elements of a mask are read individually. Therefore a reduction with a mask uses no vector loads.
     let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
     let each = if wants.in_batches && vector > 1 { EACH_OF_BATCH } else { EACH };
     let one = BlockShape { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
@@ -146,9 +146,9 @@ pub fn plan(
     Ok(ReductionPlan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
-/// Returns the number of elements per pack. At every position that a thread reads, that many elements are contiguous
-/// and aligned. If `along` is set, the elements of a pack belong to one result. Otherwise each belongs to a different
-/// result, and the results must be contiguous and aligned too.
+/// Returns the number of elements per pack, i.e. per vector load. At every position that a thread reads, that many
+/// elements are contiguous and aligned. If `along` is set, the elements of a pack belong to one result. Otherwise each
+/// belongs to a different result, and the results must be contiguous and aligned too.
 fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     let axis = if along { walk.rank() } else { walk.unreduced_rank() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };

@@ -79,8 +79,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     pygpu_state sum[PYGPU_VECTOR];
 #if PYGPU_TURNS > 1
-    // Here one pack contains all elements of a result. A thread loads the packs of PYGPU_TURNS results before it
-    // reduces them, so that the loads overlap.
+    // Here one vector load (pack) contains all elements of a result. A thread loads the elements of PYGPU_TURNS results
+    // before it reduces them, so that the loads overlap.
     const size_t from = (size_t)blockIdx.x * (PYGPU_THREADS * PYGPU_TURNS) + tid;
     pygpu_packed next[PYGPU_TURNS];
 #pragma unroll

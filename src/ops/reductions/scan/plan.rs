@@ -46,7 +46,7 @@ pub enum ScanStrategy {
         lanes: u32,
         /// Number of consecutive elements per thread.
         each: u32,
-        /// Pack sizes of input and output.
+        /// Number of elements in a vector load of the input, and in a vector store of the output.
         vectors: [u32; 2],
         /// Whether a row is divided among several blocks. Each block then waits for the results of the blocks before it
         /// in the row.
@@ -147,8 +147,8 @@ impl ScanPlan {
         Self { way: ScanStrategy::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }
 
-    /// Returns the number of elements per pack. At every position where a thread begins, that many elements are
-    /// contiguous and aligned.
+    /// Returns the number of elements per pack, i.e. per vector load. At every position where a thread begins, that
+    /// many elements are contiguous and aligned.
     fn vector(&self, side: usize, each: u32, memory: OperandAddresses) -> u32 {
         let itemsize = memory.itemsize[side] as i64;
         let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));

@@ -157,8 +157,8 @@ mod tests {
     use super::*;
     use crate::ufunc::kernel::{LoopOperand, kernel_of};
 
-    /// Macros and references by which a call could modify its operands would make a kernel process single elements
-    /// instead of packs. The headers must therefore contain neither.
+    /// Macros and references by which a call could modify its operands would make a kernel load single elements instead
+    /// of several at once. The headers must therefore contain neither.
     #[test]
     fn kernels_of_special_functions_process_packs() {
         for row in functions().map(|one| &one.row) {

@@ -1,4 +1,4 @@
-//! Packs less common arguments of kernels: structs, host memory, and objects of other libraries.
+//! Converts less common arguments of kernels to launch arguments: structs, host memory, and objects of other libraries.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::Borrowed;

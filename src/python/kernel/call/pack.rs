@@ -1,5 +1,5 @@
-//! Packs the arguments of a kernel call. Each argument is checked against its parameter, and then the kernel is
-//! launched.
+//! Converts the arguments of a kernel call to the bytes of a launch. Each argument is checked against its parameter,
+//! and then the kernel is launched.
 //!
 //! The exact class of an object is checked first, because that check costs least. Errors are raised before the launch,
 //! and contain the name of the kernel, the argument's position and the parameter's declaration.
