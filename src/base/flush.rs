@@ -134,8 +134,8 @@ pub struct FlushHooks {
     pub pending_bytes: fn() -> usize,
     /// Takes the first unreported error of the calling thread's queue.
     pub take_error: fn() -> Option<Error>,
-    /// Marks the error of a launch batch as reported, because the use of an affected block has raised this error. The
-    /// argument is the id of the batch's first operation.
+    /// Marks the error of a launch batch as reported, because the use of an affected memory block has raised this
+    /// error. The argument is the id of the batch's first operation.
     pub report: fn(NodeId),
 }
 
@@ -172,7 +172,7 @@ pub fn has_pending() -> bool {
 
 /// Launches the calling thread's pending operations; with [`FlushReason::OutOfMemory`], those of all threads.
 ///
-/// Never fails: a driver error is stored as a fault in the affected blocks, and raised when a block is used.
+/// Never fails: a driver error is stored as a fault in the affected memory blocks, and raised when a block is used.
 #[inline(always)]
 pub fn flush(cause: FlushReason) {
     if has_pending() {
@@ -199,7 +199,7 @@ pub fn flush_now(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches the pending operations to which the mark of a block refers.
+/// Launches the pending operations to which the mark of a memory block refers.
 #[cold]
 pub fn flush_pending(pending: Pending, cause: FlushReason) {
     match pending {
@@ -226,7 +226,7 @@ pub fn begin_use() {
 }
 
 /// Returns whether operations may have been deferred in this process. Before this call, the caller must have changed
-/// the visibility of its block, so that a thread that defers an operation meanwhile finds the change.
+/// the visibility of its memory block, so that a thread that defers an operation meanwhile finds the change.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()
@@ -271,8 +271,8 @@ pub fn take_error() -> Option<Error> {
     if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
 }
 
-/// Marks the error of a launch batch as reported, because the use of an affected block has raised this error. `batch`
-/// is the id of the batch's first operation.
+/// Marks the error of a launch batch as reported, because the use of an affected memory block has raised this error.
+/// `batch` is the id of the batch's first operation.
 #[cold]
 pub fn report(batch: NodeId) {
     if let Some(hooks) = HOOKS.get() {

@@ -356,7 +356,8 @@ fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostBuffer {
     HostBuffer { address: packed.address(), layout: dense.clone() }
 }
 
-/// Returns whether the driver transfers the blocks in their own layout, so that the host need not pack them.
+/// Returns whether the driver transfers the contiguous blocks of a copy in their own layout, so that the host need not
+/// pack them.
 fn is_direct(blocks: &CopyBlocks) -> bool {
     match blocks {
         CopyBlocks::One { .. } => true,

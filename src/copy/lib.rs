@@ -39,8 +39,8 @@ pub struct HostBuffer {
     pub layout: Layout,
 }
 
-/// Maximum number of blocks that are copied by one driver call each. For more blocks, a copy through the host is
-/// faster.
+/// Maximum number of contiguous blocks that are copied by one driver call each. For more blocks, a copy through the
+/// host is faster.
 const MANY: i64 = 256;
 
 /// Source or target of a copy: the address of byte 0 of its layout, and the layout.
@@ -123,7 +123,7 @@ pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if !target.allocation().is_imported() && !source.allocation().is_imported() {
         return false;
     }
-    // Two imported blocks may be parts of the same memory, so addresses are compared instead of offsets.
+    // Two imported memory blocks may be parts of the same memory, so addresses are compared instead of offsets.
     match (target.layout().extent(), source.layout().extent()) {
         (Some((target_low, target_high)), Some((source_low, source_high))) => {
             let base = source.allocation().address().wrapping_sub(target.allocation().address()) as i64;
@@ -251,7 +251,7 @@ fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce
     ordered(&[(array.allocation(), access)], stream, work)
 }
 
-/// Copies all blocks between two operands by driver calls.
+/// Copies all contiguous blocks between two operands by driver calls.
 ///
 /// # Safety
 /// All memory that the blocks cover in both operands must stay valid until the stream has completed this copy.

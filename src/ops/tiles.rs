@@ -95,7 +95,7 @@ impl Tiles {
         })
     }
 
-    /// Returns the number of blocks, or `None` if there are too many for one grid.
+    /// Returns the number of thread blocks, or `None` if there are too many for one grid.
     pub fn blocks(self, walk: &LoopNest) -> Option<i64> {
         let mut lens = self.lens(walk);
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)

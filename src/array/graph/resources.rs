@@ -72,7 +72,7 @@ impl GraphResources {
     }
 
     /// Returns the resources of another graph with the same operations. The driver pairs the operations of the two
-    /// graphs, so no block can be attributed to a single operation any more.
+    /// graphs, so no memory block can be attributed to a single operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,

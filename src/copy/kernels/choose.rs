@@ -44,10 +44,10 @@ pub(super) struct Units {
 /// The kernel that performs a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernel {
-    /// The kernel for long innermost rows. A block computes the row's addresses once, because it processes a part of
-    /// one row.
+    /// The kernel for long innermost rows. A thread block computes the row's addresses once, because it processes a
+    /// part of one row.
     Lines {
-        /// Whether the source is broadcast along an outer axis. If so, blocks process the same part of all rows
+        /// Whether the source is broadcast along an outer axis. If so, thread blocks process the same part of all rows
         /// consecutively, so that this part of the source is read from memory only once.
         again: bool,
     },

@@ -15,7 +15,8 @@ use pygpu_device::Device;
 
 /// Size of a vector load or store in bytes.
 pub(super) const BYTES: usize = 16;
-/// Number of elements per thread if the elements of a thread are as far apart as a block has threads.
+/// Number of elements per thread if consecutive elements of a thread are as many elements apart as a thread block has
+/// threads.
 pub(super) const APART: u8 = 4;
 /// Number of elements per thread if the elements have at most 4 bytes and are one row apart. Each block of threads also
 /// reads the rows directly above and below its own rows. More rows per block therefore save reads.
@@ -36,7 +37,7 @@ pub enum PackLayout {
     /// The elements are contiguous along the last axis, whose length is a multiple of the number of elements in a pack
     /// (vector load). Along this axis, each array is contiguous or broadcast.
     InnerContiguous,
-    /// Consecutive elements of a thread are as many elements apart as a block has threads.
+    /// Consecutive elements of a thread are as many elements apart as a thread block has threads.
     BlockStrided,
     /// The elements are vertically adjacent: in the same column of consecutive rows of the last axis.
     StackedRows,

@@ -223,7 +223,7 @@ fn named(error: Error, name: &str, count: usize) -> Error {
 }
 
 /// Allocates the memory of an operation's result, and returns the result's array. If the program no longer references
-/// the result, the array gets a new block.
+/// the result, the array gets a new memory block.
 fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());

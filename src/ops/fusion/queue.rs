@@ -41,7 +41,7 @@ pub(super) struct PendingQueue {
     /// Sequence number of the first node in `nodes`.
     first: u64,
     /// Highest sequence number assigned so far. Discarded operations at the end are removed from `nodes`, but the
-    /// pending marks of blocks still contain the numbers of these operations.
+    /// pending marks of memory blocks still contain the numbers of these operations.
     highest: u64,
     /// The pending operations in the order in which they were deferred; `None` for a discarded operation.
     nodes: Vec<Option<Box<DeferredNode>>>,

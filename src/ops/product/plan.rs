@@ -10,7 +10,8 @@ use pygpu_layout::NARROW;
 /// most `SHORT` elements, one thread per result is fastest for any number of multiply-adds.
 const FEW: i64 = 16 * 16 * 16;
 const SHORT: i64 = 8;
-/// Minimum length, in tiles, of the part of the inner axis that a block processes if this axis is divided among blocks.
+/// Minimum length, in tiles, of the part of the inner axis that a thread block processes if this axis is divided among
+/// several blocks.
 const TURNS: i64 = 8;
 /// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
@@ -30,7 +31,7 @@ const BESIDE: i64 = 32;
 const WAVES: i64 = 8;
 const WAVES_ACROSS: i64 = 16;
 
-/// Size of the part of the result that a block computes, and of the part that each of its threads computes.
+/// Size of the part of the result that a thread block computes, and of the part that each of its threads computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tile {
     pub(super) rows: i64,
@@ -84,9 +85,9 @@ pub(super) struct ProductPlan {
     pub(super) vector: [i64; 2],
     /// Whether a thread stores several results by one instruction, as a pack.
     pub(super) is_out_packed: bool,
-    /// Number of blocks among which the inner axis is divided.
+    /// Number of thread blocks among which the inner axis is divided.
     pub(super) splits: i64,
-    /// Length of the part of the inner axis that a block processes.
+    /// Length of the part of the inner axis that a thread block processes.
     pub(super) chunk: i64,
     pub(super) blocks: i64,
     pub(super) threads: u32,
@@ -178,8 +179,8 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
     ProductPlan { way, vector: [first, second], splits, blocks, ..draft }
 }
 
-/// Whether the inner axis may be divided among blocks. The partial sums are then added in the type of the partial
-/// results. Therefore integers must wrap around in this type as they do in the type of the results.
+/// Whether the inner axis may be divided among thread blocks. The partial sums are then added in the type of the
+/// partial results. Therefore integers must wrap around in this type as they do in the type of the results.
 fn may_split(task: &ProductProblem) -> bool {
     !is_whole(task.computed) || task.computed == ScalarType::Bool || task.computed == task.out.kind
 }

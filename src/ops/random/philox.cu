@@ -63,7 +63,7 @@ static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_ke
 }
 
 // Results of the first two rounds that depend on all words of a counter except the lowest. They are equal for nearly
-// all blocks of a launch.
+// all blocks of random numbers of a launch.
 struct pygpu_upper {
     pygpu_u64 high, low, low1, mixed;
 };
@@ -89,7 +89,7 @@ static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_up
     pygpu_rounds(c, keys, 2);
 }
 
-// Computes the counter that is `blocks` blocks after `from`.
+// Computes the counter that is `blocks` blocks of four random numbers after `from`.
 static __device__ __forceinline__ void pygpu_later(pygpu_u64 *c, const pygpu_u64 *from, pygpu_u64 blocks) {
     c[0] = from[0] + blocks;
     const pygpu_u64 c1 = from[1] + (c[0] < blocks);

@@ -35,8 +35,8 @@ const BLOCKS: u64 = 8;
 /// Minimum average length of the runs of weights for which `THREADS` threads sum each run. For shorter runs, 32 threads
 /// sum each run.
 const LONG: i64 = 128;
-/// Maximum number of blocks that sum one run of weights; `ENOUGH` is the total number of blocks that suffices to occupy
-/// the device.
+/// Maximum number of thread blocks that sum one run of weights; `ENOUGH` is the total number of thread blocks that
+/// suffices to occupy the device.
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 

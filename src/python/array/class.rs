@@ -101,7 +101,7 @@ pub(crate) struct GpuArray {
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
-    /// Whether the address is visible outside PyGPU. The block is then registered in `memory::address_registry`.
+    /// Whether the address is visible outside PyGPU. The memory block is then registered in `memory::address_registry`.
     has_escaped: AtomicBool,
 }
 
@@ -129,8 +129,8 @@ impl GpuArray {
         value
     }
 
-    /// Returns the address of element zero, or 0 for an empty array. Marks the block as escaped, because the caller may
-    /// pass the address back as an integer later.
+    /// Returns the address of element zero, or 0 for an empty array. Marks the memory block as escaped, because the
+    /// caller may pass the address back as an integer later.
     ///
     /// # Errors
     /// Driver errors of pending operations.

@@ -32,9 +32,10 @@ use pygpu_memory::{Allocation, OwnerBox};
 
 /// An owner that is kept alive while arrays refer to its memory.
 pub(crate) trait IntoOwner {
-    /// Converts the owner for an array in an existing block. The block frees its memory independently of the owner.
+    /// Converts the owner for an array in an existing memory block. The block frees its memory independently of the
+    /// owner.
     fn for_existing_block(self) -> OwnerBox;
-    /// Converts the owner for a new block, whose memory is valid as long as the owner is alive.
+    /// Converts the owner for a new memory block, whose memory is valid as long as the owner is alive.
     fn for_owned_memory(self) -> OwnerBox;
 }
 

@@ -124,7 +124,8 @@ pub(super) fn call<'py>(
         scan_with_numpy(py, entry, array, axis, computed, &out)?;
         return Ok(out);
     }
-    // Overlapping memory is copied, because one block may write results to memory that another block still has to read.
+    // Overlapping memory is copied, because one thread block may write results to memory that another thread block
+    // still has to read.
     let input_copy = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
         true => Some(transfer::device_copy_like(py, array)?),
         false => None,
