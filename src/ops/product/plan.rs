@@ -1,4 +1,4 @@
-//! Chooses the kernel for a product, and the work of each block and thread.
+//! Chooses the kernel for a product, and the work of each thread block and thread.
 
 use super::operands::{MatrixOperand, ProductProblem, is_whole, kind_of_parts};
 use pygpu_base::dtype::{DType, ScalarType};
@@ -72,7 +72,7 @@ pub(super) enum ProductStrategy {
     Small,
     /// Matrix-vector product: `places` rows per block, and `lanes` threads per row.
     Rows { places: u32, lanes: u32 },
-    /// Each block computes a tile of the results, from tiles of the operands in shared memory.
+    /// Each thread block computes a tile of the results, from tiles of the operands in shared memory.
     Tiles(Tile),
 }
 
@@ -122,7 +122,7 @@ fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent
     vector
 }
 
-/// Plans a nonempty product for a device that runs `at_once` blocks concurrently.
+/// Plans a nonempty product for a device that runs `at_once` thread blocks concurrently.
 pub(super) fn plan(task: &ProductProblem, at_once: i64, is_cpu: bool) -> ProductPlan {
     let (rows, columns) = (task.a.rows, task.b.rows);
     let results = rows.saturating_mul(columns);

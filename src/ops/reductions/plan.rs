@@ -29,9 +29,9 @@ const PACK_BYTES: u32 = 16;
 /// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results.
 /// Together they read half a kilobyte of the row at once, i.e. 32 packs of 16 bytes.
 const COLUMNS: u32 = 32;
-/// Number of blocks that a multiprocessor runs concurrently if elements are loaded individually.
+/// Number of thread blocks that a multiprocessor runs concurrently if elements are loaded individually.
 pub const BLOCKS: u32 = 8;
-/// Number of blocks that a multiprocessor runs concurrently if several elements are loaded at once.
+/// Number of thread blocks that a multiprocessor runs concurrently if several elements are loaded at once.
 pub const BLOCKS_OF_PACKS: u32 = 4;
 
 /// How the threads of a block are assigned to results. The fields are compiled into the kernel as constants.
@@ -54,7 +54,7 @@ pub struct BlockShape {
 }
 
 impl BlockShape {
-    /// Returns how many results a block computes.
+    /// Returns how many results a thread block computes.
     pub fn all_places(self) -> u64 {
         let abreast = if self.along { 1 } else { self.vector };
         u64::from(self.places) * u64::from(abreast * self.turns)
@@ -81,7 +81,7 @@ pub struct OperandAddresses {
     pub address: [usize; 2],
 }
 
-/// The plan of a reduction: the loop nests, and the division of work among blocks and threads.
+/// The plan of a reduction: the loop nests, and the division of work among thread blocks and threads.
 #[derive(Clone, Debug)]
 pub struct ReductionPlan {
     walk: LoopNest,
@@ -93,17 +93,17 @@ pub struct ReductionPlan {
     pub count: i64,
     /// How the threads of a block are assigned to results.
     pub block: BlockShape,
-    /// Number of blocks that share the elements of each result. If this number is greater than 1, a second launch
-    /// combines the blocks' partial results.
+    /// Number of thread blocks that share the elements of each result. If this number is greater than 1, a second
+    /// launch combines the blocks' partial results.
     pub splits: u32,
 }
 
-/// The number of threads and blocks that a device runs concurrently.
+/// The number of threads and thread blocks that a device runs concurrently.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceCapacity {
     /// Number of threads per block.
     pub threads: u32,
-    /// Number of blocks that the device runs concurrently.
+    /// Number of thread blocks that the device runs concurrently.
     pub blocks: u32,
 }
 
@@ -137,8 +137,8 @@ pub fn plan(
     let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
-    // The elements are divided among more blocks only as long as each thread has at least 4 iterations. With fewer
-    // iterations, the division saves less time than the second launch costs.
+    // The elements are divided among more thread blocks only as long as each thread has at least 4 iterations. With
+    // fewer iterations, the division saves less time than the second launch costs.
     let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;

@@ -185,7 +185,7 @@ fn assembled(
 ) -> KernelSource {
     let name = name_of(row).to_string();
     // With this launch bound, the compiler limits the registers per thread such that a multiprocessor can run
-    // `BLOCKS_OF_PACKS` blocks concurrently.
+    // `BLOCKS_OF_PACKS` thread blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
         .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))

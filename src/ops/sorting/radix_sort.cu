@@ -8,7 +8,7 @@
 
 #if PYGPU_IS_COUNT
 // For each pass and each value of a digit, counts the keys of a row with this digit. Rows are on the grid's x axis,
-// which permits the most blocks.
+// which permits the most thread blocks.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,
                                                                              pygpu_number count) {
     __shared__ unsigned own[PYGPU_PASSES * 256];
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     __shared__ unsigned drawn;
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     const bool is_first = pass == 0, is_last = pass == PYGPU_PASSES - 1;
-    // Blocks take tiles in the order of their indices, so that a block waits only for blocks that are running.
+    // Thread blocks take tiles in the order of their indices, so that a block waits only for blocks that are running.
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
     unsigned *own = digits + warp * 256;
     pygpu_lanes *own_written = written + warp * 256;
