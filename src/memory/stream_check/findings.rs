@@ -9,15 +9,15 @@ use pygpu_device::stream::Stream;
 /// The kind of unordered work that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FindingKind {
-    /// PyGPU enqueues work on a block while another stream may still use the block.
+    /// PyGPU enqueues work on a memory block while another stream may still use it.
     Use,
-    /// A block is freed while another stream may still use the block.
+    /// A memory block is freed while another stream may still use it.
     Release,
-    /// A launch receives the address of a block while other work on the block is pending.
+    /// A kernel launch receives the address of a memory block while other work on the block is pending.
     Address,
 }
 
-/// Unordered work on a block.
+/// A finding: work on a memory block that no synchronization orders.
 pub struct Finding {
     /// The kind of the finding.
     pub kind: FindingKind,

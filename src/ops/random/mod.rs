@@ -63,11 +63,11 @@ pub enum Distribution {
     Raw,
     /// Integers from 0 up to, but excluding, a bound. The smallest value is added to them.
     Bounded,
-    /// Uniform in [0, 1).
+    /// Uniform distribution on [0, 1).
     Uniform,
     /// Normal distribution with mean 0 and standard deviation 1.
     Normal,
-    /// Exponential with mean 1.
+    /// Exponential distribution with mean 1.
     Exponential,
 }
 
