@@ -79,9 +79,9 @@ SECTIONS = [
     ),
     of_bench(
         "Arithmetic", "arithmetic",
-        "Each operation runs alone on 1 GiB of float32. The speed is the number of bytes that the operation must "
-        "read and "
-        "write, per second. *By hand* is a hand-written CUDA kernel for the operation.",
+        "The operations are measured one by one on 1 GiB of float32. The speed is the number of "
+        "bytes that the operation must read and write, per second. *By hand* is a hand-written CUDA kernel for the "
+        "operation.",
     ),
     Section(
         "Custom kernels", "kernels", report.speed_table, "make gpu-bench-kernels",

@@ -24,8 +24,9 @@ First steps:
 import sys as _sys
 
 # NumPy and the native module work only in the main interpreter.
-# In a subinterpreter this import raises an error before NumPy is loaded. The main interpreter could then not load it.
-# If NumPy is loaded already, the native module makes this check, because here it takes a fifth of the import of PyGPU.
+# In a subinterpreter this import raises an error before NumPy is loaded, because the main interpreter could not load
+# NumPy afterwards. If NumPy is loaded already, the native module makes this check: this import takes a fifth of the
+# time of `import PyGPU`.
 if "numpy" not in _sys.modules:
     from PyGPU._native import interpreter as _interpreter  # noqa: F401
 

@@ -14,7 +14,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::{Access, Allocation, OwnerBox};
 
-/// Returns an error if a layout reaches outside a block of `bytes` bytes.
+/// Returns an error if a layout reaches outside a memory block of `bytes` bytes.
 #[inline]
 fn check_extent(allocation: &Allocation, layout: &Layout) -> Result<()> {
     match layout.extent() {
@@ -57,17 +57,17 @@ impl Drop for BaseOwner {
 pub struct ArrayPlacement {
     /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Number of bytes from the start of the block to element zero. It must be added to an offset that counts from
-    /// element zero, to find an element in the block.
+    /// Number of bytes from the start of the memory block to element zero. It must be added to an offset that counts
+    /// from element zero, to find an element in the block.
     pub shift: i64,
     /// Whether writes to the array are rejected.
     pub readonly: bool,
-    /// An owner that the array keeps alive in addition to the block.
+    /// An owner that the array keeps alive in addition to the memory block.
     pub owner: Option<OwnerBox>,
 }
 
 impl ArrayPlacement {
-    /// Wraps external memory in a block, which is freed with the last array that uses the block.
+    /// Wraps external memory in a memory block, which is freed with the last array that uses it.
     ///
     /// # Errors
     /// `ValueError` if the elements would lie outside the address space.
@@ -97,11 +97,12 @@ impl ArrayPlacement {
                 None => Allocation::unowned(first, bytes, stream),
             }
         };
-        // From here on, the offset of the layout counts from the first byte of the block instead of element zero.
+        // From here on, the offset of the layout counts from the first byte of the memory block instead of element
+        // zero.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
 
-    /// Creates an array that uses the memory of this block.
+    /// Creates an array that uses this memory block.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -267,7 +268,7 @@ impl Array {
     }
 
     /// Calls `forget` to discard the deferred operation that computes the array, if this array is the only user of its
-    /// block and the block has no memory yet. After a result of `true`, the caller may only drop the array.
+    /// memory block and the block has no memory yet. After a result of `true`, the caller may only drop the array.
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         Arc::strong_count(&self.allocation) == 1 && self.allocation.drop_unproduced(forget)
     }
@@ -292,8 +293,8 @@ impl Array {
         Ok(Self { owner: self.owner.clone(), ..view })
     }
 
-    /// Sets layout, write permission and owner of an array that was created with the block of an [`ArrayPlacement`].
-    /// The layout's offset counts from element zero.
+    /// Sets layout, write permission and owner of an array that was created with the memory block of an
+    /// [`ArrayPlacement`]. The layout's offset counts from element zero.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.

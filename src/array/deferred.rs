@@ -1,4 +1,4 @@
-//! Defines arrays whose block may not have memory yet. They have all properties of an array except the address.
+//! Defines arrays whose memory block may not have memory yet. They have all properties of an array except the address.
 
 use std::any::Any;
 use std::mem::MaybeUninit;

@@ -126,8 +126,8 @@ pub trait Copies: Streams {
         extent: Extent,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Copies between two devices: directly if possible, otherwise through the host. The copy is enqueued on `stream`,
-    /// which belongs to `source_device`.
+    /// Copies bytes between two devices: directly if possible, otherwise through the host. The copy is enqueued on
+    /// `stream`, which belongs to `source_device`.
     ///
     /// # Safety
     /// See the trait.

@@ -187,7 +187,7 @@ pub trait Textures: Send + Sync {
     /// # Safety
     /// The array is no longer in use.
     unsafe fn destroy_array(&self, device: i32, array: ArrayHandle) -> Result<()>;
-    /// Copies between a part of an array and device memory with contiguous rows.
+    /// Copies elements between a part of a CUDA array and device memory with contiguous rows.
     ///
     /// # Safety
     /// The array has the given shape; the part lies in the array; the memory is as large as the part and stays valid

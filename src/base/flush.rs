@@ -21,7 +21,7 @@ pub enum FlushReason {
     StreamSync,
     /// An eager operation uses a pending result, or follows a pending write into an existing array.
     EagerOperation,
-    /// The queue reached its maximum number of operations.
+    /// The queue of pending operations reached its maximum length.
     NodeLimit,
     /// Pending results reached their maximum size.
     ResultLimit,
@@ -99,8 +99,8 @@ impl PendingMark {
         LANDING.pending(self)
     }
 
-    /// Adds to the mark an operation that reads the block. A mark can refer to several readers. The caller holds the
-    /// queues' lock.
+    /// Adds an operation that reads a memory block to the mark of this block. A mark can refer to several readers. The
+    /// caller holds the queues' lock.
     #[inline]
     pub fn add(&self, id: NodeId) {
         LANDING.add(self, id);
@@ -127,15 +127,15 @@ pub struct FlushHooks {
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
-    /// Adds a number, which may be negative, to the count of blocks with a fault, i.e. with the stored error of a
-    /// failed operation.
+    /// Adds a number, which may be negative, to the count of memory blocks with a fault, i.e. with the stored error of
+    /// a failed operation.
     pub count_faults: fn(isize),
     /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
     /// Takes the first unreported error of the calling thread's queue.
     pub take_error: fn() -> Option<Error>,
-    /// Marks the error of a launch batch as reported, because the use of an affected block has raised this error. The
-    /// argument is the id of the batch's first operation.
+    /// Marks the error of a launch batch as reported, because the use of an affected memory block has raised this
+    /// error. The argument is the id of the batch's first operation.
     pub report: fn(NodeId),
 }
 
@@ -164,7 +164,7 @@ pub fn land(queue: usize, number: u64) {
     LANDING.land(queue, number);
 }
 
-/// Returns whether any operation is pending, or any block has a fault (the error of a failed operation).
+/// Returns whether any operation is pending, or any memory block has a fault (the error of a failed operation).
 #[inline(always)]
 pub fn has_pending() -> bool {
     LANDING.is_any()
@@ -172,7 +172,7 @@ pub fn has_pending() -> bool {
 
 /// Launches the calling thread's pending operations; with [`FlushReason::OutOfMemory`], those of all threads.
 ///
-/// Never fails: a driver error is stored as a fault in the affected blocks, and raised when a block is used.
+/// Never fails: a driver error is stored as a fault in the affected memory blocks, and raised when a block is used.
 #[inline(always)]
 pub fn flush(cause: FlushReason) {
     if has_pending() {
@@ -199,7 +199,7 @@ pub fn flush_now(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches the pending operations to which the mark of a block refers.
+/// Launches the pending operations to which the mark of a memory block refers.
 #[cold]
 pub fn flush_pending(pending: Pending, cause: FlushReason) {
     match pending {
@@ -226,7 +226,7 @@ pub fn begin_use() {
 }
 
 /// Returns whether operations may have been deferred in this process. Before this call, the caller must have changed
-/// the visibility of its block, so that a thread that defers an operation meanwhile finds the change.
+/// the visibility of its memory block, so that a thread that defers an operation meanwhile finds the change.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()
@@ -246,7 +246,7 @@ pub fn pending_bytes() -> usize {
     HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
-/// Adds `change`, which may be negative, to the number of blocks with a fault, i.e. with the error of a failed
+/// Adds `change`, which may be negative, to the number of memory blocks with a fault, i.e. with the error of a failed
 /// operation.
 #[cold]
 pub fn count_faults(change: isize) {
@@ -271,8 +271,8 @@ pub fn take_error() -> Option<Error> {
     if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
 }
 
-/// Marks the error of a launch batch as reported, because the use of an affected block has raised this error. `batch`
-/// is the id of the batch's first operation.
+/// Marks the error of a launch batch as reported, because the use of an affected memory block has raised this error.
+/// `batch` is the id of the batch's first operation.
 #[cold]
 pub fn report(batch: NodeId) {
     if let Some(hooks) = HOOKS.get() {

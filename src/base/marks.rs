@@ -47,7 +47,7 @@ impl NodeId {
     }
 }
 
-/// Refers to the last operation that reads a block, or to the last operation that writes a block. A mark is never
+/// Refers to the last operation that reads a memory block, or to the last operation that writes it. A mark is never
 /// cleared: it expires when its operation lands, i.e. is launched or fails.
 pub struct PendingMark(pub(crate) AtomicU64);
 
@@ -79,8 +79,8 @@ impl PendingMark {
 
 /// Records, for all queues, the operations that have landed, i.e. were launched or have failed.
 pub struct Landing {
-    /// Number of operations that are queued or being launched, plus the number of blocks with a fault, i.e. with the
-    /// error of a failed operation.
+    /// Number of operations that are queued or being launched, plus the number of memory blocks with a fault, i.e. with
+    /// the error of a failed operation.
     pub(crate) count: AtomicUsize,
     /// For each queue, the number of the last operation such that it and all earlier operations were launched or have
     /// failed.
@@ -88,13 +88,14 @@ pub struct Landing {
 }
 
 impl Landing {
-    /// Returns whether any operation is pending or any block has a fault.
+    /// Returns whether any operation is pending or any memory block has a fault, i.e. the error of a failed operation.
     #[inline(always)]
     pub fn is_any(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Stores the number of pending operations and blocks with a fault. The caller holds the queues' lock.
+    /// Stores the number of pending operations and of memory blocks with a fault, i.e. the error of a failed operation.
+    /// The caller holds the queues' lock.
     #[inline]
     pub fn set_count(&self, count: usize) {
         self.count.store(count, Ordering::Release);
@@ -123,8 +124,8 @@ impl Landing {
         }
     }
 
-    /// Adds to a mark an operation that reads the block. A mark can refer to several readers. The caller holds the
-    /// queues' lock.
+    /// Adds an operation that reads a memory block to the mark of this block. A mark can refer to several readers. The
+    /// caller holds the queues' lock.
     #[inline]
     pub fn add(&self, mark: &PendingMark, id: NodeId) {
         let is_shared = match self.pending(mark) {
@@ -136,8 +137,8 @@ impl Landing {
     }
 }
 
-/// Whether operations were ever deferred in this process. Until then, no lock is taken when the address of a block
-/// becomes visible outside PyGPU (escapes).
+/// Whether operations were ever deferred in this process. Until then, no lock is taken when the address of a memory
+/// block becomes visible outside PyGPU (escapes).
 ///
 /// A thread that lets a block's address escape first changes the block's visibility, and then calls [`Self::is_begun`].
 /// A thread that defers an operation first calls [`Self::begin`], and then checks the visibility of its operands. Each
@@ -179,8 +180,8 @@ impl Usage {
     }
 }
 
-/// Whether a block's address is visible to code outside of PyGPU. An escape begins, launches the operations that use
-/// the block, and ends.
+/// Whether the address of a memory block is visible to code outside of PyGPU. An escape begins, launches the operations
+/// that use the block, and ends.
 ///
 /// A thread that finds an escape begun but not ended launches these operations too, or waits for their launch, because
 /// the caller of that thread may write to the address immediately.
@@ -191,14 +192,14 @@ impl Escape {
     const BEGUN: u8 = 1;
     const ENDED: u8 = 2;
 
-    /// Creates the state of a block whose address has not escaped.
+    /// Creates the state of a memory block whose address has not escaped, i.e. is not visible outside PyGPU.
     #[inline(always)]
     pub fn new() -> Self {
         Self(AtomicU8::new(Self::NONE))
     }
 
-    /// Marks the address as escaped. `flush` launches the operations that use the block, and returns whether all of
-    /// them are launched.
+    /// Marks the address of the memory block as escaped, i.e. visible outside PyGPU. `flush` launches the operations
+    /// that use the block, and returns whether all of them are launched.
     #[inline]
     pub fn escape(&self, flush: impl FnOnce() -> bool) {
         if self.0.load(Ordering::Acquire) != Self::ENDED {
@@ -209,7 +210,7 @@ impl Escape {
         }
     }
 
-    /// Returns whether the address of the block has escaped, or is about to escape.
+    /// Returns whether the address of the memory block has escaped (is visible outside PyGPU), or is about to escape.
     #[inline]
     pub fn is_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed) != Self::NONE

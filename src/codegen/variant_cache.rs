@@ -172,8 +172,8 @@ impl KernelFamily {
         }
     }
 
-    /// Whether dropping this group may call a driver, because the drop evicts variants that are loaded on a device with
-    /// a driver.
+    /// Returns whether any variant of this group was compiled for a device with a driver. Dropping the group then
+    /// unloads the variant, which calls the driver.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
     }
@@ -350,7 +350,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         }
     }
 
-    /// Looks up an entry. Returns `Some(None)` if an earlier compilation of the variant failed and must not be retried.
+    /// Looks up the entry of a kernel variant. Returns `Some(None)` if an earlier compilation of the variant failed and
+    /// must not be retried.
     #[inline]
     fn find(&self, of: &VariantId<'_>) -> Option<Option<V>> {
         // The reader is counted before it loads the pointer. A thread that frees a table replaces the pointer first and
@@ -450,8 +451,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         table.map_or_else(Vec::new, |table| table.entries().cloned().collect())
     }
 
-    /// Replaces the table. Returns the replaced tables that no thread reads any more. The caller must drop them without
-    /// holding the lock `changing`, because the drop may call a driver.
+    /// Replaces the table of variants by a new one. Returns the replaced tables that no thread reads any more. The
+    /// caller must drop them without holding the lock `changing`, because the drop may call a driver.
     fn replace(
         &self,
         changing: &mut ForkSafeGuard<Changing<V>>,

@@ -1,4 +1,4 @@
-//! Copies between host and device, and chooses the path that the data takes.
+//! Copies arrays between host and device, and chooses the path of the data.
 //!
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.
@@ -48,7 +48,7 @@ pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) ->
     unsafe { upload(target, source, stream, false) }
 }
 
-/// Copies like `to_device`, and waits until the copy is complete.
+/// Copies host memory into an array like `to_device`, and waits until the copy is complete.
 ///
 /// # Errors
 /// The errors of `to_device`.
@@ -73,7 +73,7 @@ pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> R
     unsafe { download(target, source, stream, false) }
 }
 
-/// Copies like `to_host`, and waits until the copy is complete.
+/// Copies an array into host memory like `to_host`, and waits until the copy is complete.
 ///
 /// # Errors
 /// The errors of `to_host`.
@@ -197,8 +197,8 @@ unsafe fn run_and_wait(
     })
 }
 
-/// Copies through the ring of pinned slots: directly into the array if copy engines support its layout, otherwise into
-/// dense device memory first.
+/// Copies host memory into an array through the ring of pinned slots: directly if copy engines support the array's
+/// layout, otherwise into dense device memory first.
 ///
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
@@ -224,8 +224,8 @@ unsafe fn upload_through(
     between(target, &scratch, stream)
 }
 
-/// Copies through the ring of pinned slots: directly from the array if copy engines support its layout, otherwise from
-/// a dense copy on the device.
+/// Copies an array into host memory through the ring of pinned slots: directly if copy engines support the array's
+/// layout, otherwise from a dense copy on the device.
 ///
 /// # Safety
 /// The host memory must be writable wherever its layout reaches.
@@ -249,7 +249,7 @@ unsafe fn download_through(
     with_access(&scratch, Access::Read, stream, || unsafe { ring.download(direction, target, &scratch, stream) })
 }
 
-/// Copies by driver calls without the ring, after packing on the host if necessary.
+/// Copies host memory into an array by driver calls, without the ring. The host packs the elements first if necessary.
 ///
 /// # Safety
 /// The conditions of `to_device` apply.
@@ -293,7 +293,8 @@ unsafe fn upload_by_driver(
     between(target, &scratch, stream)
 }
 
-/// Copies by driver calls without the ring, and unpacks on the host if necessary.
+/// Copies an array into host memory by driver calls, without the ring. The host unpacks the elements afterwards if
+/// necessary.
 ///
 /// # Safety
 /// The conditions of `to_host` apply.
@@ -336,7 +337,7 @@ unsafe fn download_by_driver(
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
 }
 
-/// Returns whether a single driver copy can move the blocks, however narrow the rows are.
+/// Returns whether a single driver copy can move the contiguous blocks of a copy, however narrow their rows are.
 const fn is_even(blocks: &CopyBlocks) -> bool {
     matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
@@ -355,7 +356,8 @@ fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostBuffer {
     HostBuffer { address: packed.address(), layout: dense.clone() }
 }
 
-/// Returns whether the driver transfers the blocks in their own layout, so that the host need not pack them.
+/// Returns whether the driver transfers the contiguous blocks of a copy in their own layout, so that the host need not
+/// pack them.
 fn is_direct(blocks: &CopyBlocks) -> bool {
     match blocks {
         CopyBlocks::One { .. } => true,

@@ -1,5 +1,5 @@
-//! Copies within a device through the host. This is the fallback for scattered layouts if no compiler is available or
-//! the compiler fails.
+//! Copies an array within a device through the host. This is the fallback for scattered layouts if no compiler is
+//! available or the compiler fails.
 //!
 //! The fallback copies the byte ranges of both arrays to the host, copies the elements there, and writes the target's
 //! range back. The fallback blocks the host and crosses the bus twice. Bytes between the target's elements are written

@@ -1,5 +1,5 @@
-//! Copies within host memory. These copies serve CPU arrays, and pack data that a copy engine would otherwise transfer
-//! item by item.
+//! Copies arrays within host memory. These copies serve CPU arrays, and pack data that a copy engine would otherwise
+//! transfer item by item.
 
 use super::CopyOperand;
 use pygpu_backend::Address;
@@ -83,8 +83,8 @@ impl TiledPlane {
     }
 }
 
-/// Copies like `copy`, for operands that may overlap. If the operands overlap, the whole source is read before the
-/// target is written.
+/// Copies every element like `copy`, also if the operands overlap. The whole source is then read before the target is
+/// written.
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach.

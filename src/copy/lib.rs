@@ -39,8 +39,8 @@ pub struct HostBuffer {
     pub layout: Layout,
 }
 
-/// Maximum number of blocks that are copied by one driver call each. For more blocks, a copy through the host is
-/// faster.
+/// Maximum number of contiguous blocks that are copied by one driver call each. For more blocks, a copy through the
+/// host is faster.
 const MANY: i64 = 256;
 
 /// Source or target of a copy: the address of byte 0 of its layout, and the layout.
@@ -123,7 +123,7 @@ pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if !target.allocation().is_imported() && !source.allocation().is_imported() {
         return false;
     }
-    // Two imported blocks may be parts of the same memory, so addresses are compared instead of offsets.
+    // Two imported memory blocks may be parts of the same memory, so addresses are compared instead of offsets.
     match (target.layout().extent(), source.layout().extent()) {
         (Some((target_low, target_high)), Some((source_low, source_high))) => {
             let base = source.allocation().address().wrapping_sub(target.allocation().address()) as i64;
@@ -142,7 +142,8 @@ pub fn is_same_place(one: &Array, other: &Array) -> bool {
         && first.strides().eq(second.strides())
 }
 
-/// Copies between two devices: by one driver copy if both arrays are contiguous, or by a kernel with peer access.
+/// Copies an array to another device: by one driver copy if both arrays are contiguous, or by a kernel with peer
+/// access.
 fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     let (to, from) = (target.device(), source.device());
     if from.is_cpu() {
@@ -207,9 +208,9 @@ fn before(stream: &Stream, own: &Stream) -> Result<()> {
     if capture::is_any() { Ok(()) } else { stream.wait_for(own) }
 }
 
-/// Copies between two devices by one kernel with peer access. The kernel runs on the device with the non-contiguous
-/// array, so that whole packs cross the link. Returns `false` without peer access or a compiler; the caller then makes
-/// dense copies on both devices.
+/// Copies an array to another device by one kernel with peer access. The kernel runs on the device with the
+/// non-contiguous array, so that each access over the link moves up to 16 contiguous bytes. Returns `false` without
+/// peer access or a compiler; the caller then makes dense copies on both devices.
 fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (to, from) = (target.device(), source.device());
     let dense = source.layout().dense_like();
@@ -250,7 +251,7 @@ fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce
     ordered(&[(array.allocation(), access)], stream, work)
 }
 
-/// Copies all blocks between two operands by driver calls.
+/// Copies all contiguous blocks between two operands by driver calls.
 ///
 /// # Safety
 /// All memory that the blocks cover in both operands must stay valid until the stream has completed this copy.

@@ -62,7 +62,7 @@ pub fn is_kept(device: Device, source: &KernelSource, hints: &[PathBuf]) -> bool
     build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
 }
 
-/// Compiles like [`build`], but returns `None` if the image is not cached and `may_compile` is false.
+/// Compiles a source like [`build`], but returns `None` if the image is not cached and `may_compile` is false.
 fn build_if(
     device: Device,
     source: &KernelSource,

@@ -186,7 +186,7 @@ fn threads_of(shape: &LaunchShape) -> u32 {
     shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length))
 }
 
-/// Returns the error for a cooperative launch with too many blocks on the CPU backend, where each block needs an
+/// Returns the error for a cooperative launch with too many thread blocks on the CPU backend, where each block needs an
 /// operating-system thread.
 fn too_many_threads(function: &Function, shape: &LaunchShape) -> Error {
     Error::value(format!(
@@ -201,7 +201,8 @@ fn blocks_of(shape: &LaunchShape) -> u64 {
     shape.grid.iter().fold(1u64, |product, &length| product.saturating_mul(length.into()))
 }
 
-/// Returns the error for a cooperative launch with too many blocks; `None` if the driver does not report the maximum.
+/// Returns the error for a cooperative launch with too many thread blocks; `None` if the driver does not report the
+/// maximum.
 fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
     let of_one = function.active_blocks(threads_of(shape), shape.shared).ok()?;
     let multiprocessors = function.device().properties().ok()?.multiprocessor_count.max(0).cast_unsigned();

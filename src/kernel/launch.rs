@@ -25,7 +25,8 @@ const CELL: usize = size_of::<ArgumentCell>();
 /// Number of arguments that are stored without heap allocation; most kernels have fewer.
 const USUAL: usize = 16;
 
-/// The location of an argument value whose type may need a larger alignment than a cell has.
+/// The location of an argument value whose type may need an alignment above 16 bytes, which is the alignment of the
+/// storage.
 #[derive(Clone, Copy, Debug)]
 pub struct WideValue {
     argument: usize,
@@ -34,8 +35,8 @@ pub struct WideValue {
     alignment: usize,
 }
 
-/// Returns the largest power of two that divides `bytes`, but at most 128. No type of this size can have a larger
-/// alignment.
+/// Returns the largest alignment that a type of `bytes` bytes can have: the largest power of two that divides `bytes`,
+/// but at most 128.
 fn alignment_of(bytes: usize) -> usize {
     /// The alignment of `CUtensorMap` since CUDA 13.
     const MOST: usize = 128;
@@ -71,12 +72,12 @@ impl Arguments {
         self.starts.is_empty()
     }
 
-    /// Returns the bytes of the cell that contains the first argument's value.
+    /// Returns the 16 bytes of storage that contain the first argument's value.
     pub fn first(&self) -> Option<&[u8]> {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
 
-    /// Appends all values of another list.
+    /// Appends all values of another argument list.
     pub fn append(&mut self, others: &Self) {
         let before = self.cells.len() as u32;
         self.cells.extend_from_slice(&others.cells);
@@ -92,7 +93,7 @@ impl Arguments {
         self.cells.push(cell);
     }
 
-    /// Appends a value as bytes.
+    /// Appends the bytes of an argument's value to the list.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
         self.starts.push(self.cells.len() as u32);
@@ -103,7 +104,7 @@ impl Arguments {
         }
     }
 
-    /// Appends a value as 4-byte words.
+    /// Appends the value of an argument, given as 4-byte words, to the list.
     #[inline]
     pub fn push_words(&mut self, words: &[u32]) {
         self.starts.push(self.cells.len() as u32);
@@ -116,8 +117,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed that of a cell. In this case, returns the value's location,
-    /// which the caller must pass to [`Self::align`].
+    /// Appends a value of a type whose alignment may exceed 16 bytes, the alignment of the storage. In this case,
+    /// returns the value's location, which the caller must pass to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);

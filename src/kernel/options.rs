@@ -105,8 +105,8 @@ fn is_letter(name: &str) -> bool {
 /// The library with which relocatable code is linked if its kernels launch kernels: [`super::relocatable`].
 const DEVICE_RUNTIME: &str = "cudadevrt";
 
-/// Parses options. If `refuse` is false, no option is rejected or skipped, because the user has selected a compiler
-/// program, which accepts all of them.
+/// Parses compiler options. If `refuse` is false, no option is rejected or skipped, because the user has selected a
+/// compiler program, which accepts all of them.
 ///
 /// # Errors
 /// `ValueError` with the option's name.

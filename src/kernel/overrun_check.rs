@@ -1,5 +1,5 @@
-//! Detects writes past the end of a block by a kernel launch on the CPU backend. Such a launch is complete when the
-//! call returns, so its writes can be checked then.
+//! Detects writes past the end of a memory block by a kernel launch on the CPU backend. Such a launch is complete when
+//! the call returns, so its writes can be checked then.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use super::function::Function;
 use pygpu_base::error::Result;
 use pygpu_memory::{Access, Allocation, BlockUse, overrun};
 
-/// Checks the red zone of each block that a launch may have written. `whose` returns the description of a block for the
-/// error message.
+/// Checks the red zone of each memory block that a launch may have written. `whose` returns the description of a block
+/// for the error message.
 ///
 /// # Errors
 /// An illegal-address error like that of a GPU driver, once for each overrun.

@@ -155,7 +155,7 @@ impl Layout {
         layout.within_address_space()
     }
 
-    /// Fails if the byte offset of an element overflows.
+    /// Returns the layout, or an error if the byte offset of an element overflows.
     #[inline]
     fn within_address_space(self) -> Result<Self> {
         match self.checked_extent() {
@@ -255,7 +255,8 @@ impl Layout {
         self.checked_extent().flatten()
     }
 
-    /// Computes the extent. Returns `None` if an address overflows, and `Some(None)` if there are no elements.
+    /// Computes the byte range that contains all elements. Returns `None` if an address overflows, and `Some(None)` if
+    /// there are no elements.
     fn checked_extent(&self) -> Option<Option<(i64, i64)>> {
         if self.is_empty() {
             return Some(None);

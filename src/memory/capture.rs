@@ -53,7 +53,7 @@ pub struct Capture {
     enclosing: Option<(Arc<Capture>, Stream)>,
     /// Number of conditional bodies inside this capture that are being captured.
     bodies: AtomicUsize,
-    /// Number of block uses recorded in this capture, not counting those of its conditional bodies.
+    /// Number of uses of memory blocks recorded in this capture, not counting those of its conditional bodies.
     recorded: AtomicUsize,
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn observes_work() -> bool {
     ACTIVE.load(Ordering::Acquire) > 0
 }
 
-/// Makes all later work take the slower path.
+/// Makes all work that is enqueued later take the slower path, on which it is observed.
 pub(crate) fn observe_all_work() {
     let table = TABLE.lock();
     ACTIVE.fetch_or(OBSERVED, Ordering::AcqRel);
@@ -320,8 +320,8 @@ impl Capture {
         self.enclosing.as_ref().map(|(enclosing, _)| enclosing)
     }
 
-    /// Returns the number of block uses recorded in this capture, not counting those of its conditional bodies. If two
-    /// calls return different numbers, uses were recorded in between.
+    /// Returns the number of uses of memory blocks recorded in this capture, not counting those of its conditional
+    /// bodies. If two calls return different numbers, uses were recorded in between.
     pub fn recorded_count(&self) -> usize {
         self.recorded.load(Ordering::Acquire)
     }

@@ -6,14 +6,14 @@
 //!    use is recorded before its work is enqueued. Once work may have been enqueued, the use is recorded even if a
 //!    later step fails.
 //! 2. A use is removed from the list only if waiting for a newer use suffices. The newer use is a write that waited for
-//!    the older use in `begin`, or later work on the same queue whose event is recorded lazily. The end of a write
+//!    the older use in `begin`, or later work on the same stream whose event is recorded lazily. The end of a write
 //!    never removes uses that were recorded after the begin of this write.
 //! 3. A waiter announces itself before it requests an event from the driver. An operation that began uncontended checks
 //!    in `end` whether a waiter has announced itself, and records its use if so. If none has, the operation's work was
 //!    enqueued before any later waiter requests an event. The event therefore covers this work.
-//! 4. An event on a persistent queue is recorded when the first waiter needs it, and covers all work enqueued by that
-//!    time. An event on a borrowed queue is recorded together with the use, because such a queue may be destroyed, or
-//!    its handle may denote another queue in another thread.
+//! 4. An event on a persistent stream is recorded when the first waiter needs it, and covers all work enqueued by that
+//!    time. An event on a borrowed stream is recorded together with the use, because such a stream may be destroyed, or
+//!    its handle may denote another stream in another thread.
 //! 5. The lock of the recorded uses is never held during a driver call or a drop.
 
 use std::sync::Arc;
@@ -31,44 +31,45 @@ pub enum Access {
     Write,
 }
 
-/// A queue of work that other queues can wait for: a stream.
+/// A stream, as the hazard tracker uses it: its work runs in order, and other streams and the host can wait for its
+/// events. The model checker implements this trait too.
 pub trait Queue: Clone {
-    /// Identity of a queue. Two queues have equal identities if and only if their work is mutually ordered.
+    /// Identity of a stream. Two streams have equal identities if and only if their work is mutually ordered.
     type Identity: Copy + PartialEq;
-    /// An event that was recorded on a queue.
+    /// An event that was recorded on a stream.
     type Mark;
     /// Type of the errors that the driver's calls return.
     type Error;
 
-    /// Returns the queue's identity for the calling thread. Some stream handles denote a different stream in each
+    /// Returns the stream's identity for the calling thread. Some stream handles denote a different stream in each
     /// thread.
     fn identity(&self) -> Self::Identity;
-    /// Returns whether the queue is persistent: any thread may record an event on the queue at any later time.
+    /// Returns whether the stream is persistent, i.e. any thread may record an event on it at any later time.
     fn lasts(&self) -> bool;
-    /// Records an event on the queue, after all work enqueued so far.
+    /// Records an event on the stream, after all work enqueued so far.
     fn mark(&self) -> Result<Self::Mark, Self::Error>;
-    /// Makes later work on this queue wait for an event of another queue.
+    /// Makes later work on this stream wait for an event of another stream.
     fn wait(&self, mark: &Self::Mark) -> Result<(), Self::Error>;
-    /// Blocks the host until all work on the queue is complete.
+    /// Blocks the host until all work on the stream is complete.
     fn synchronize(&self) -> Result<(), Self::Error>;
     /// Blocks the host until all work on the device is complete.
     fn synchronize_device(&self) -> Result<(), Self::Error>;
     /// Returns whether all work before an event is complete; `false` if the driver's query fails.
     fn is_passed(mark: &Self::Mark) -> bool;
-    /// Blocks the host until all work that precedes an event on its queue is complete.
+    /// Blocks the host until all work that precedes an event on its stream is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
 }
 
-/// Point of a queue at which a recorded use has ended.
+/// Point of a stream at which a recorded use has ended.
 enum UseEnd<Mark> {
-    /// The end of the queue at the time when the first waiter needs an event. No event is recorded yet.
+    /// The end of the stream at the time when the first waiter needs an event. No event is recorded yet.
     Lazy,
     Event(Arc<Mark>),
     /// The end is unknown, because the driver failed to record an event. Waiters wait for the whole device.
     Unknown,
 }
 
-/// A point in the work of a queue, such as a recorded event, that other queues and the host can wait for.
+/// A point in the work of a stream, such as a recorded event, that other streams and the host can wait for.
 struct SyncPoint<Q: Queue> {
     queue: Q,
     until: UseEnd<Q::Mark>,
@@ -86,10 +87,10 @@ impl<Q: Queue> Clone for SyncPoint<Q> {
 }
 
 impl<Q: Queue> SyncPoint<Q> {
-    /// Returns the point that later waiters must wait for: the current end of the queue. The second value is the
+    /// Returns the point that later waiters must wait for: the current end of the stream. The second value is the
     /// driver's error if the driver could not record an event there. After such an error:
     ///
-    /// - This function blocks the host until the queue is complete. If that succeeds, nothing is left to wait for, and
+    /// - This function blocks the host until the stream is complete. If that succeeds, nothing is left to wait for, and
     ///   the point is `None`.
     /// - If that fails, too, the point is [`UseEnd::Unknown`], and waiters wait for the whole device.
     fn of(queue: &Q) -> (Option<Self>, Result<(), Q::Error>) {
@@ -132,7 +133,7 @@ struct RecordedUse<Q: Queue> {
     access: Access,
     /// Sequence number of this use among the uses of the block.
     number: u64,
-    /// Sequence number of an earlier use of the block. Before this use, the queue had waited for all conflicting uses
+    /// Sequence number of an earlier use of the block. Before this use, the stream had waited for all conflicting uses
     /// up to that number.
     behind: u64,
 }
@@ -149,15 +150,15 @@ struct UseList<Q: Queue> {
 }
 
 impl<Q: Queue> UseList<Q> {
-    /// Returns whether all recorded uses are on the persistent queue `identity`. If so, new work on that queue need not
-    /// wait and need not be recorded.
+    /// Returns whether all recorded uses are on the persistent stream `identity`. If so, new work on that stream need
+    /// not wait and need not be recorded.
     fn are_all_of(&self, identity: Q::Identity) -> bool {
         self.under_way == 0
             && self.list.iter().all(|one| one.identity == identity && one.point.is_late())
             && self.list.iter().any(|one| one.access == Access::Write)
     }
 
-    /// Returns the ends of the uses for which an operation with this access on the queue `identity` must wait.
+    /// Returns the ends of the uses for which an operation with this access on the stream `identity` must wait.
     fn before(&self, access: Access, identity: Q::Identity) -> Few<SyncPoint<Q>> {
         let own = self.list.iter().filter(|one| one.identity == identity);
         let behind = own.map(|one| one.behind).max().unwrap_or(0);
@@ -170,7 +171,7 @@ impl<Q: Queue> UseList<Q> {
         self.list.iter().filter(is_before).map(|one| one.point.clone()).collect()
     }
 
-    /// Adds a use whose queue has waited for all conflicting uses up to number `seen`. Removes and returns the older
+    /// Adds a use whose stream has waited for all conflicting uses up to number `seen`. Removes and returns the older
     /// uses that the new use makes redundant.
     fn add(&mut self, identity: Q::Identity, access: Access, point: SyncPoint<Q>, seen: u64) -> Few<RecordedUse<Q>> {
         self.latest += 1;
@@ -198,7 +199,7 @@ impl<Q: Queue> UseList<Q> {
 #[must_use]
 #[derive(Clone, Copy)]
 pub struct UseToken {
-    /// Number of the latest use when the operation began. The operation's queue has waited for all conflicting uses up
+    /// Number of the latest use when the operation began. The operation's stream has waited for all conflicting uses up
     /// to this number.
     seen: u64,
     kind: UseTokenKind,
@@ -219,16 +220,16 @@ impl UseToken {
     /// which track dependencies themselves.
     pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::OrderedElsewhere };
     /// The token that [`HazardTracker::begin_uncontended`] returns if [`HazardTracker::is_only_used_on`] is true for
-    /// the operation's queue.
+    /// the operation's stream.
     pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Uncontended };
 }
 
-/// The uses of one block by queues, and the queue in whose order the block is freed.
+/// The uses of one block by streams, and the stream in whose order the block is freed.
 pub struct HazardTracker<Q: Queue> {
-    /// The queue in whose order the block is allocated and freed.
+    /// The stream in whose order the block is allocated and freed.
     alloc_stream: Q,
     /// The recorded uses. The list is not created while only `alloc_stream` has used the block. Most blocks are freed
-    /// before another queue uses them.
+    /// before another stream uses them.
     uses: OnceLock<Box<Mutex<UseList<Q>>>>,
 }
 
@@ -248,13 +249,13 @@ impl<Q: Queue> HazardTracker<Q> {
         Self { alloc_stream, uses: OnceLock::new() }
     }
 
-    /// Returns the queue on which the block is allocated and freed.
+    /// Returns the stream on which the block is allocated and freed.
     #[inline]
     pub fn alloc_stream(&self) -> &Q {
         &self.alloc_stream
     }
 
-    /// Returns whether no queue other than `alloc_stream` has used the block.
+    /// Returns whether no stream other than `alloc_stream` has used the block.
     #[inline]
     pub fn has_no_other_stream(&self) -> bool {
         self.uses.get().is_none()
@@ -393,7 +394,8 @@ impl<Q: Queue> HazardTracker<Q> {
         Self { alloc_stream: self.alloc_stream.clone(), uses: std::mem::take(&mut self.uses) }
     }
 
-    /// Returns the queue of the block's latest write, if this queue is persistent.
+    /// Returns the stream of the memory block's latest write. Returns `None` if that stream is not persistent, i.e. may
+    /// be destroyed before an event is recorded on it.
     pub fn latest_writer(&self) -> Option<Q> {
         let Some(uses) = self.uses.get() else { return Some(self.alloc_stream.clone()) };
         let uses = lock(uses);
@@ -401,7 +403,8 @@ impl<Q: Queue> HazardTracker<Q> {
         writes.max_by_key(|one| one.number).filter(|one| one.point.is_late()).map(|one| one.point.queue.clone())
     }
 
-    /// Returns the persistent queues for whose recorded uses an operation with this access on `queue` would wait.
+    /// Returns the streams with recorded uses for which an operation with this access on `queue` would wait. Streams
+    /// that are not persistent are omitted.
     pub fn queues_before(&self, access: Access, queue: &Q) -> Vec<Q> {
         let identity = queue.identity();
         let Some(uses) = self.uses.get() else {

@@ -1,4 +1,4 @@
-//! Creates the error for a write past the end of a host block.
+//! Creates the error for a write past the end of a block of host memory.
 
 use super::allocation::Allocation;
 use pygpu_backend::ILLEGAL_ADDRESS;

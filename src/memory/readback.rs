@@ -77,6 +77,7 @@ impl Readback {
 
 /// Frees the idle readbacks of a device.
 pub fn trim(device: Device) {
-    // The memory is freed after the lock is released, because freeing may wait for the device.
-    drop(std::mem::take(&mut *SPARE.of(device).lock()));
+    let idle = std::mem::take(&mut *SPARE.of(device).lock());
+    // The lock is released before the memory is freed, which may wait for the device.
+    drop(idle);
 }

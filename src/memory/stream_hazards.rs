@@ -1,4 +1,4 @@
-//! Implements the queue trait of [`hazards`](super::hazards) for streams.
+//! Implements for streams the trait `Queue`, by which [`hazards`](super::hazards) records events and waits for them.
 
 use crate::hazards::Queue;
 use pygpu_base::error::{Error, Result};

@@ -114,7 +114,7 @@ impl DriverArray {
         self.handle
     }
 
-    /// Copies between a part of the array and contiguous rows in memory of the array's device.
+    /// Copies elements between a part of the array and contiguous rows in memory of the array's device.
     ///
     /// # Errors
     /// `ValueError` for a part that is not inside the array; driver errors.

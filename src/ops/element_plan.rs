@@ -30,7 +30,8 @@ pub enum AccessPattern {
     Broadcast,
     /// The kernel addresses the array by strides along the axes of the common loop nest.
     Strided,
-    /// The array is strided, but contiguous along the last axis, whose length is a multiple of the pack size.
+    /// The array is strided, but contiguous along the last axis, whose length is a multiple of the number of elements
+    /// in one vector load.
     InnerContiguous,
     /// The array is strided, with the same element for all indices along the last axis.
     InnerBroadcast,
@@ -71,11 +72,11 @@ pub struct ElementPlan {
     apart: Vec<LoopNest>,
     /// One entry for each array argument, in the order of the arguments.
     pub operands: SmallVec<[ElementOperand; 4]>,
-    /// Number of elements in a pack; 1 if elements are processed individually.
+    /// Number of elements in a pack, i.e. in one vector load; 1 if elements are processed individually.
     pub pack: u8,
-    /// Number of packs that a thread loads before it processes them: 1 or 2.
+    /// Number of packs (vector loads) that a thread makes before it processes the elements: 1 or 2.
     pub packs: u8,
-    /// How the elements of a pack are arranged in memory.
+    /// How the elements that a thread loads together are arranged in memory.
     pub way: PackLayout,
     /// Index width required by the non-contiguous arrays.
     span: IndexWidth,
@@ -85,7 +86,7 @@ pub struct ElementPlan {
 type Used<'a> = SmallVec<[(&'a Array, &'a Usage); 6]>;
 
 impl ElementPlan {
-    /// Plans a call. `arrays` are the arrays passed for the array arguments.
+    /// Plans the call of a kernel. `arrays` are the arrays passed for the array arguments.
     ///
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, and for an array whose layout or alignment the kernel does not

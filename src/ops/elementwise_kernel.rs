@@ -50,7 +50,7 @@ static WAS_RUN: AtomicBool = AtomicBool::new(false);
 /// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
-/// Number of threads per block if each thread processes two packs.
+/// Number of threads per block if each thread makes two vector loads (packs).
 const THREADS_OF_TWO_PACKS: u32 = 128;
 const THREADS_ON_CPU: u32 = 64;
 /// Number of blocks per multiprocessor for a kernel with a long-running expression. A multiprocessor runs 8 of these
@@ -189,9 +189,9 @@ impl Elementwise {
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
-    /// Returns the launch shape. By default, each thread processes the plan's packs once. A thread processes several
-    /// packs if the expression is long-running. On the CPU, and if the source depends on the number of threads, the
-    /// grid has only as many blocks as run concurrently.
+    /// Returns the launch shape. By default, each thread makes the plan's vector loads (packs) once. A thread makes
+    /// several of them if the expression is long-running. On the CPU, and if the source depends on the number of
+    /// threads, the grid has only as many blocks as run concurrently.
     fn shape(&self, device: Device, plan: &ElementPlan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack) * u64::from(plan.packs));
         let threads = match plan.packs {
@@ -209,7 +209,7 @@ impl Elementwise {
     }
 }
 
-/// Returns a description, for messages, of the argument to which a block belongs.
+/// Returns a description, for messages, of the argument to which a memory block belongs.
 #[cold]
 pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
     let vectors = arguments.iter().filter(|argument| matches!(argument.role, ArgumentRole::Vector { .. }));

@@ -1,4 +1,4 @@
-// Joins dense arrays along an axis: copies a row of units of each array into each row of the result.
+// Joins dense arrays along an axis: copies a row of each array into each row of the result, in units of up to 16 bytes.
 struct pygpu_part {
     const char *from;
     unsigned long long units, at; // size of a row, and its offset in a row of the result

@@ -115,8 +115,8 @@ fn function(device: Device, unit: u64) -> Option<Function> {
 }
 
 /// Launches the kernel that copies some of the arrays into the result. In each row of the result, the first of these
-/// arrays begins `begin` units after the row's start. Returns the offset in units at which the last of these arrays
-/// ends.
+/// arrays begins `begin` units (the amount of memory that a thread copies at once) after the row's start. Returns the
+/// offset in units at which the last of these arrays ends.
 fn launch_some(
     function: &Function,
     parts: &[&Array],

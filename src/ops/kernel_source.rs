@@ -76,7 +76,7 @@ pub fn vector_parameters(plan: &ElementPlan, arguments: &[Argument], usages: &[O
     list
 }
 
-/// Returns the definitions of the arrays' names for a loop that processes individual elements instead of packs.
+/// Returns the definitions of the arrays' names for a loop that loads elements individually instead of several at once.
 pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
@@ -136,7 +136,7 @@ pub fn elementwise(
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
-    // A loop over packs defines the names inside the loop.
+    // A loop that loads several elements at once defines the names inside the loop.
     let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
@@ -177,16 +177,16 @@ fn source_locations(what: &str, text: &str) -> String {
     }
 }
 
-/// An array whose elements a thread loads as a pack into registers.
+/// An array of which a thread loads a pack, i.e. several consecutive elements, into registers.
 struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a ElementOperand,
     /// The name of the first argument for which this array was passed. All other arguments for which it was passed use
-    /// the pack of the first argument.
+    /// the elements that were loaded for the first argument.
     first: &'a str,
-    /// Whether the kernel must load the pack, because it reads the array or possibly leaves elements unchanged.
-    /// `is_written` states whether the kernel writes the array.
+    /// Whether the kernel reads the array or possibly leaves some of its elements unchanged. If so, a thread loads the
+    /// elements before it computes. `is_written` states whether the kernel writes the array.
     is_read: bool,
     is_written: bool,
 }

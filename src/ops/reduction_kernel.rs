@@ -1,10 +1,10 @@
 //! Implements `ReductionKernel`, which reduces all elements of arrays of any layout to one value, with a user's
 //! expressions.
 //!
-//! Each thread reduces every n-th element, a block combines its threads' values as a tree, and a second launch with one
-//! block combines the blocks' values. The order in which values are combined depends only on the number of elements and
-//! on the device. Results are therefore reproducible. This order differs from the order of the elements. Therefore the
-//! operation must be commutative, as PyCUDA requires too.
+//! Each thread reduces every n-th element, a thread block combines its threads' values as a tree, and a second launch
+//! with one block combines the blocks' values. The order in which values are combined depends only on the number of
+//! elements and on the device. Results are therefore reproducible. This order differs from the order of the elements.
+//! Therefore the operation must be commutative, as PyCUDA requires too.
 
 use super::argument::{self, Argument, ArgumentRole};
 use super::element_plan::ElementPlan;
@@ -23,10 +23,10 @@ use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::Access;
 
-/// Maximum number of elements that one block reduces alone. For so few elements, the second launch that several blocks
-/// require would take longer than these blocks save.
+/// Maximum number of elements that one thread block reduces alone. For so few elements, the second launch that several
+/// blocks require would take longer than these blocks save.
 const ALONE: i64 = 1 << 14;
-/// Maximum size in bytes of a block's shared memory.
+/// Maximum size in bytes of a thread block's shared memory.
 const SHARED: usize = 32 << 10;
 /// Number of elements that a thread loads before it combines them, so that the memory accesses overlap.
 const AT_ONCE: u32 = 8;
@@ -75,7 +75,7 @@ impl Ready {
     }
 }
 
-/// Variant key of the second launch, which reduces the blocks' results.
+/// Variant key of the second launch, which reduces the thread blocks' results.
 const SECOND: &[u8] = b"second";
 
 impl Reduce {
@@ -128,7 +128,7 @@ impl Reduce {
     /// Compiles the kernels for a plan, if necessary.
     ///
     /// # Errors
-    /// `ValueError` for a result type that exceeds a block's shared memory; compiler errors.
+    /// `ValueError` for a result type that exceeds a thread block's shared memory; compiler errors.
     pub fn ready(&self, plan: ElementPlan, device: Device) -> Result<Ready> {
         let blocks = self.blocks(device, plan.size())?;
         let name = &self.of.name;
@@ -281,7 +281,7 @@ impl Reduce {
         threads
     }
 
-    /// Returns the number of blocks of the first launch; 1 if no second launch follows.
+    /// Returns the number of thread blocks of the first launch; 1 if no second launch follows.
     fn blocks(&self, device: Device, size: i64) -> Result<u32> {
         if self.of.dtype.itemsize() > SHARED {
             return Err(Error::value(format!(
@@ -302,7 +302,7 @@ impl Reduce {
     /// Launches the first kernel, which writes one value per block to the beginning of `out`.
     ///
     /// # Safety
-    /// The conditions of `run` apply. In addition, `out` must have an element for each block.
+    /// The conditions of `run` apply. In addition, `out` must have an element for each thread block.
     unsafe fn launch(
         &self,
         Ready { plan, blocks, first: function, .. }: &Ready,

@@ -1,10 +1,10 @@
 //! Implements `ScanKernel`, which scans one-dimensional arrays with a user's expression. Each element becomes the
 //! combination of all elements before it, inclusive or exclusive.
 //!
-//! A scan takes three launches for any length. In the first, each block combines the elements of its part of the array.
-//! In the second, one block scans the results of these blocks. In the third, each block scans its part, beginning with
-//! the combined result of all preceding parts. Elements are combined in their order. Therefore the operation must be
-//! associative, but need not be commutative.
+//! A scan takes three launches for any length. In the first, each thread block combines the elements of its part of the
+//! array. In the second, one block scans the results of these blocks. In the third, each block scans its part,
+//! beginning with the combined result of all preceding parts. Elements are combined in their order. Therefore the
+//! operation must be associative, but need not be commutative.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Scan {
     /// Creates a scan; its kernels are compiled when they are needed.
     ///
     /// # Errors
-    /// `ValueError` for an invalid name and for elements that exceed a block's shared memory.
+    /// `ValueError` for an invalid name and for elements that exceed a thread block's shared memory.
     pub fn new(of: Scanning) -> Result<Self> {
         argument::check_name(&of.name)?;
         if of.dtype.itemsize() > TILE_BYTES / 2 {
@@ -149,7 +149,8 @@ impl Scan {
         source(name, text, options)
     }
 
-    /// Returns the number of intermediate values for a scan of `size` elements; 0 if a single block scans all of them.
+    /// Returns the number of intermediate values for a scan of `size` elements; 0 if a single thread block scans all of
+    /// them.
     pub fn blocks(&self, device: Device, size: i64) -> usize {
         let tiles = (size as usize).div_ceil(self.parts(device).tile());
         let most = at_once(device) as usize * if device.is_cpu() { 1 } else { 8 };

@@ -89,10 +89,10 @@ pub struct Texts {
     pub after_loop: String,
     /// Code before the kernel.
     pub preamble: String,
-    /// Approximate time in milliseconds to compile one occurrence of the operation; 0 if unknown. The loop over a pack
-    /// is unrolled less for a higher weight.
+    /// Approximate time in milliseconds to compile one occurrence of the operation; 0 if unknown. The loop over the
+    /// elements that a thread loads together is unrolled less for a higher weight.
     pub weight: u8,
-    /// Whether the computation takes as long as reading the operands. If so, a thread processes several packs; the
+    /// Whether the computation takes as long as reading the operands. If so, a thread makes several vector loads; the
     /// measurements are in `docs/design/generated_kernels.md`.
     pub is_long: bool,
 }

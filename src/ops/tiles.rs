@@ -1,9 +1,9 @@
 //! Plans tiles, by which kernels read operands that are transposed relative to the results.
 //!
 //! The results are contiguous along the innermost axis of the loop nest, `x`. If some operands are contiguous along
-//! another axis, `y`, reading them element by element would load a memory sector for each element. A block therefore
-//! processes a tile, which extends along both axes. The block reads transposed operands along `y` into shared memory,
-//! and reads them from shared memory along `x`.
+//! another axis, `y`, reading them element by element would load a memory sector for each element. A thread block
+//! therefore processes a tile, which extends along both axes. The block reads transposed operands along `y` into shared
+//! memory, and reads them from shared memory along `x`.
 
 use smallvec::SmallVec;
 
@@ -95,7 +95,7 @@ impl Tiles {
         })
     }
 
-    /// Returns the number of blocks, or `None` if there are too many for one grid.
+    /// Returns the number of thread blocks, or `None` if there are too many for one grid.
     pub fn blocks(self, walk: &LoopNest) -> Option<i64> {
         let mut lens = self.lens(walk);
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)

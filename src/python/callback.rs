@@ -135,7 +135,7 @@ fn deliver_all(py: Python<'_>) {
     });
 }
 
-/// Reports the findings of the check of streams.
+/// Passes the queued findings of unordered work (`PYGPU_CHECK_STREAMS=1`) to the Python function that issues warnings.
 fn deliver_findings(py: Python<'_>) {
     let findings = stream_check::take();
     if findings.is_empty() {

@@ -5,7 +5,7 @@ use pyo3::types::PyString;
 
 /// Declares the names that a file exports, and defines the function `register` that adds them to the module.
 ///
-/// An entry has a kind, the section of `docs/reference.md`, and names: `functions "Sorting": sort, argsort;`. Entries
+/// An entry has a kind, the section of `docs/reference.md`, and names: `functions "Order": sort, argsort;`. Entries
 /// of `internal_functions`, `internal_classes` and `internal_values` have no section, because only the package uses
 /// these names. The function after `with` adds the objects that `values` entries name. In `copyto(host = ["src"])` the
 /// list names the parameters in which `numpy.copyto` accepts an ndarray together with arrays of a device.

@@ -220,3 +220,11 @@ def test_forked_child_gets_no_cached_block_of_parent() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
     assert run_script(script).stdout.split() == ["7"]
+
+
+def test_trim_memory_frees_memory_that_kernels_return_counts_in(driver: simulated.Driver) -> None:
+    mask = PyGPU.arange(10) > 4
+    assert mask.nonzero()[0].tolist() == [5, 6, 7, 8, 9]
+    assert driver.live()["host"] != []
+    PyGPU.trim_memory()
+    assert driver.live()["host"] == []

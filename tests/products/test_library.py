@@ -33,8 +33,14 @@ from products import check, numbers
 
 IS_HIP = PyGPU.backend_name() == "hip"
 
-def library():
-    stand_in = ctypes.CDLL("libhipblas.so.3" if IS_HIP else "libcublas.so.12")
+FILES = {{
+    "blas": ("libcublas.so.12", "libhipblas.so.3"),
+    "solver": ("libcusolver.so.11", "libhipsolver.so.1"),
+    "fft": ("libcufft.so.11", "libhipfft.so.0"),
+}}
+
+def library(name="blas"):
+    stand_in = ctypes.CDLL(FILES[name][IS_HIP])
     stand_in.sim_mathematics_calls.restype = ctypes.c_uint64
     stand_in.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
     return stand_in
@@ -248,3 +254,21 @@ def test_threads_and_streams_use_separate_blas_handles() -> None:
 def test_cpu_products_use_numpy() -> None:
     text = run('print(PyGPU.config()["products"])\na = PyGPU.ones((20, 20))\nassert (a @ a).tolist()[0][0] == 20')
     assert text == "NumPy\n"
+
+
+RESET = """
+array = PyGPU.to_gpu(numbers("float32", 40, 40))
+products = [array @ array, PyGPU.linalg.inv(array), PyGPU.fft.fft(array)]
+PyGPU.synchronize()
+del array, products
+assert all(library(name).sim_mathematics_live() > 0 for name in FILES)
+PyGPU.reset_device()
+for name in FILES:
+    print(name, library(name).sim_mathematics_live())
+both(np.matmul, numbers("float32", 40, 40), numbers("float32", 40, 40))
+"""
+
+
+@on_gpus
+def test_device_reset_destroys_idle_handles_and_plans() -> None:
+    assert run(RESET) == "blas 0\nsolver 0\nfft 0\n"

@@ -1,6 +1,6 @@
 """Run ``python -m PyGPU check --streams program.py``: execute a program once and print unordered handovers of memory.
 
-The program runs in a separate process with ``PYGPU_CHECK_STREAMS=1``, on the GPU that it chooses.
+The program runs in a separate process with ``PYGPU_CHECK_STREAMS=1``, on the GPU that the program chooses.
 """
 
 import argparse

@@ -15,7 +15,7 @@ def _is_output_closed() -> bool:
     except (AttributeError, OSError, ValueError):
         return False
     poll = select.poll()
-    poll.register(descriptor, 0)  # An error of the descriptor is always reported.
+    poll.register(descriptor, 0)  # `poll` reports errors even with an empty event mask.
     return any(events & select.POLLERR for _, events in poll.poll(0))
 
 
@@ -39,6 +39,6 @@ def quiet_end() -> Iterator[None]:
     except BrokenPipeError:
         if not _is_output_closed():
             raise
-        # At its end, Python flushes the output again, which must not fail then.
+        # When the process ends, Python flushes the output again. This flush must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)

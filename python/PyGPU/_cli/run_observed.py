@@ -56,7 +56,7 @@ class Observer:
             if array is None:
                 return
             contents = array.tobytes()
-        except Exception:  # `get` raises an error during a capture, for example; this is no defect of the program
+        except Exception:  # For example, `get` raises an error during a capture, which is no defect of the program.
             return
         values = contents if len(contents) <= MAX_RECORDED_BYTES else hashlib.blake2b(contents).digest()
         self.held[function, name] = (array.dtype, array.shape, values)

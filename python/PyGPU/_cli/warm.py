@@ -52,7 +52,7 @@ class Call(NamedTuple):
 
 
 def square(dtype: str) -> Any:
-    """Create a square array of ones; all functions are defined for 1."""
+    """Create a square array of ones, because all functions are defined for 1."""
     return PyGPU.ones((EDGE, EDGE), dtype)
 
 
@@ -118,7 +118,7 @@ def cached_kernels() -> tuple[int, int]:
 
 
 def architectures() -> dict[str, int]:
-    """Return one device of each architecture; devices of the same architecture share compiled kernels."""
+    """Return one device of each architecture, because devices of one architecture share compiled kernels."""
     devices: dict[str, int] = {}
     for device in range(PyGPU.device_count()):
         devices.setdefault(PyGPU.device_properties(device)["architecture"], device)

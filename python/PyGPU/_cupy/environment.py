@@ -90,7 +90,7 @@ def get_runtime_info(*, full: bool = True) -> str:
     Parameters
     ----------
     full : bool, optional
-        Accepted for CuPy's programs.
+        Accepted for compatibility with CuPy; it has no effect.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def show_config(*, _full: bool = False) -> None:
     Parameters
     ----------
     _full : bool, optional
-        Accepted for CuPy's programs.
+        Accepted for compatibility with CuPy; it has no effect.
 
     Examples
     --------

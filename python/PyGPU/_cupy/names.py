@@ -56,7 +56,7 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
         "PyGPU._cupy.environment": ("get_runtime_info",),
     },
 }  # fmt: skip
-"""Names that PyGPU defines for CuPy alone, by the modules that define them."""
+"""Names that PyGPU defines only for CuPy's interface, by the modules that define them."""
 
 _MODULES = {
     "PyGPU.cupy": ("cuda", "exceptions", "fft", "lib", "linalg", "polynomial", "random", "testing", "typing"),

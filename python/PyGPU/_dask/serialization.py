@@ -30,7 +30,7 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
     header = {
         "shape": list(x.shape),
         "sent": list(once.shape),
-        "dtype": pickle.dumps(x.dtype),  # A name does not identify structured or ml_dtypes types.
+        "dtype": pickle.dumps(x.dtype),  # Names do not identify structured dtypes or those of ml_dtypes.
         "order": order,
         "device": [_PROCESS, x.device.index],
     }
@@ -60,7 +60,7 @@ def _lengths(header: _Header, name: str) -> tuple[int, ...]:
 
 
 def _dtype(header: _Header) -> np.dtype[Any]:
-    """Unpickle the dtype in a message's header; other parts of Dask's messages are pickles, too."""
+    """Unpickle the dtype in a header; this adds no risk, because other parts of Dask's messages are pickles, too."""
     pickled = _field(header, "dtype", bytes)
     try:
         dtype = pickle.loads(pickled)

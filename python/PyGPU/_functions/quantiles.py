@@ -92,7 +92,7 @@ def _finish_result(
     is_broadcast: bool = True,
 ) -> _core.GPUArray:
     """Restore the reduced axes of a result if `keepdims` is true; copy the result into `out` if given."""
-    # The result must have C order, as NumPy's; moved axes may have given it another order.
+    # As in NumPy, the result must have C order. Moved axes may have given it another order.
     if not result.flags.c_contiguous:
         result = result.copy("C")
     if keepdims:
@@ -246,13 +246,13 @@ def quantile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 1
-        Numbers of the quantiles to compute; the axes of `q` come first in the result.
+        Probabilities of the quantiles, e.g. 0.5 for the median. The axes of `q` come first in the result.
     axis : int or tuple of ints, optional
         Axes of the reduction; defaults to all.
     out : GPUArray, optional
         Output array.
     overwrite_input : bool, optional
-        Accepted for compatibility with NumPy; the array is unchanged.
+        Accepted for compatibility with NumPy; it has no effect, because the array never changes.
     method : str, optional
         Interpolation between two elements, as for `numpy.quantile`: 'linear' by default.
     keepdims : bool, optional
@@ -292,7 +292,7 @@ def percentile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 100
-        Numbers of the quantiles to compute; the axes of `q` come first in the result.
+        Percentages of the percentiles, e.g. 50 for the median. The axes of `q` come first in the result.
     axis, out, overwrite_input, method, keepdims, weights
         As for `quantile`.
 
@@ -323,7 +323,7 @@ def nanquantile(
     Parameters
     ----------
     q : array_like of numbers from 0 to 1
-        Numbers of the quantiles to compute; the axes of `q` come first in the result.
+        Probabilities of the quantiles, e.g. 0.5 for the median. The axes of `q` come first in the result.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def median(
     out : GPUArray, optional
         Output array.
     overwrite_input : bool, optional
-        Accepted for compatibility with NumPy; the array is unchanged.
+        Accepted for compatibility with NumPy; it has no effect, because the array never changes.
     keepdims : bool, optional
         Whether reduced axes are kept with length 1.
 

@@ -178,7 +178,7 @@ def partition(
     axis : int or None, optional
         Axis of the operation; defaults to the last axis, and None takes all elements.
     kind : {'introselect'}, optional
-        Accepted for compatibility with NumPy; a device sorts all elements.
+        Accepted for compatibility with NumPy; it has no effect, because a device sorts all elements.
     order : None, optional
         Not supported: arrays have no fields.
 
@@ -205,7 +205,7 @@ def argpartition(
     axis : int or None, optional
         Axis of the operation; defaults to the last axis, and None takes all elements.
     kind : {'introselect'}, optional
-        Accepted for compatibility with NumPy; a device sorts all elements.
+        Accepted for compatibility with NumPy; it has no effect, because a device sorts all elements.
     order : None, optional
         Not supported: arrays have no fields.
 

@@ -112,7 +112,7 @@ def unique(
     equal_nan : bool, optional
         Whether all NaNs count as one value.
     sorted : bool, optional
-        Accepted for compatibility with NumPy; values are always sorted.
+        Accepted for compatibility with NumPy; it has no effect, because values are always sorted.
 
     Returns
     -------

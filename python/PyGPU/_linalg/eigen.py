@@ -134,12 +134,14 @@ def eig(a: Any) -> EigResult:
     -------
     EigResult
         Named tuple of `eigenvalues`, unordered, and `eigenvectors`, in columns. Both are complex, as in NumPy 2.5 and
-        the array API. NumPy 2.4 returns real arrays if no eigenvalue has an imaginary part, for which the host waits.
+        the array API. NumPy 2.4 returns real arrays if no eigenvalue has an imaginary part. PyGPU makes no such test,
+        because the host would wait for it.
 
     Raises
     ------
     NotSupportedError
-        On an NVIDIA GPU with a cuSOLVER older than that of CUDA 12.6, and on AMD GPUs: hipSOLVER has no such function.
+        On an NVIDIA GPU with a cuSOLVER older than that of CUDA 12.6, and on AMD GPUs, because hipSOLVER has no such
+        function.
 
     Examples
     --------

@@ -63,8 +63,8 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     numpy_result: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if numpy_result is not NotImplemented:
         return numpy_result
-    # The library is twice as fast for lower triangles, so it always receives a lower one. It reads matrices in C order
-    # as transposed.
+    # The library is twice as fast for lower triangles, so it always receives a lower triangle. The library reads a
+    # matrix in C order as its transpose, in which the upper triangle is the lower one.
     work = copy_row_major(a, dtype) if upper else copy_column_major(a, dtype)
     info = library.cholesky(work, is_lower=True) if work.size else None
     factor = triu(work) if upper else copy_row_major(tril(transposed(work)), dtype)
@@ -168,7 +168,8 @@ def _refined(a: _core.GPUArray, u: _core.GPUArray, vh: _core.GPUArray) -> SVDRes
 
 
 def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDResult:
-    # For infinities or NaN, cuSOLVER's iterations may never end, or may return NaN without an error.
+    # For infinities or NaN, cuSOLVER's iterations may never end, or may return NaN without an error. The elements are
+    # therefore tested first.
     if a.dtype.kind in "fc" and not _core.isfinite(a).all():
         raise LinAlgError(_NOT_CONVERGED)
     matrices, is_transposed = copy_in_memory_order(a, dtype)

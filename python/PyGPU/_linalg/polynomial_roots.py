@@ -31,7 +31,7 @@ def poly(seq_of_zeros: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        Coefficients, the highest power first; the first is 1. Without roots an array without axes.
+        Coefficients, the highest power first; the first is 1. If there are no roots, an array without axes.
 
     Raises
     ------
@@ -81,8 +81,7 @@ def roots(p: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        Roots in no particular order, of the dtype of `linalg.eigvals`: complex, also where NumPy's are real because no
-        root has an imaginary part.
+        Roots in no particular order, always complex. NumPy's roots are real if no root has an imaginary part.
 
     Raises
     ------

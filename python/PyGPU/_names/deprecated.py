@@ -45,7 +45,7 @@ def warn(what: str, deprecation: Deprecation, *, stacklevel: int = 2) -> None:
     Parameters
     ----------
     what : str
-        The deprecated thing, as ``"PyGPU.old"``.
+        The deprecated name, parameter or method, as ``"PyGPU.old"``.
     deprecation : Deprecation
         Replacement and versions.
     stacklevel : int, optional

@@ -314,7 +314,7 @@ HOME = {
     "vsplit": "PyGPU._functions.splitting",
     "vstack": "PyGPU._functions.joining",
 }
-"""The modules of the names that are not the native module's."""
+"""Modules of the names that the native module does not define."""
 
 GROUPS = {
     "Making arrays": (
@@ -497,4 +497,4 @@ TIERS = {
         "GraphBody", "GraphCondition", "SharedHandle", "TensorMap", "dask", "fusion_report", "open_shared", "profile",
     ),
 }
-"""The declared names and the modules that are not stable, by their tier."""
+"""Names and modules that are not stable, by their tier."""

@@ -13,7 +13,7 @@ async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
     if not event_or_stream.query():
         await asyncio.to_thread(event_or_stream.synchronize)
     else:
-        # The work is complete, so this call does not wait. It raises the error of failed work.
+        # This call does not wait, because the work is complete. It raises an error if the work failed.
         event_or_stream.synchronize()
 
 

@@ -115,7 +115,8 @@ class VectorArg(DtypedArgument):
     name : str
         Name in the kernel's source.
     with_offset : bool, optional
-        Accepted for compatibility with PyCUDA; the address of a view always includes its offset.
+        Accepted for compatibility with PyCUDA; it has no effect, because the address of a view always includes its
+        offset.
     constant : bool, optional
         Whether the kernel only reads the array.
 

@@ -1,4 +1,4 @@
-"""Base classes of enumerations of a driver's constants, with the same texts as in PyCUDA."""
+"""Base classes of enumerations of a driver's constants, with the same `str` and `repr` as in PyCUDA."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Elementwise functions for arrays in host memory, for which NumPy has no ufunc.
 
-They use NumPy functions that compute in several steps, or Python's `math`.
+The functions combine several functions of NumPy, or use Python's `math`.
 """
 
 from __future__ import annotations

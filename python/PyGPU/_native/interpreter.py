@@ -9,9 +9,9 @@ import importlib
 
 
 def is_main() -> bool:
-    """Return whether this is the main interpreter, or true if Python has no function for this test."""
-    # Python's functions for this test are private, so a Python version may lack them.
-    # Without this test, NumPy and the native module raise their own errors in a subinterpreter.
+    """Return whether this is the main interpreter, or true if Python cannot report it."""
+    # The functions that detect a subinterpreter are private, so a Python version may lack them. PyGPU then skips the
+    # check, and NumPy and the native module raise their own errors in a subinterpreter.
     is_main_interpreter = getattr(_thread, "_is_main_interpreter", None)
     if is_main_interpreter is not None:
         return bool(is_main_interpreter())

@@ -91,8 +91,8 @@ def _check_host_arrays(
 ) -> None:
     """Raise an error if an argument is a host array with axes, as operators do.
 
-    Of the two functions, NumPy's and PyGPU's, the first with a signature names the parameters: functions in C have no
-    signature before NumPy 2.4.
+    The signature of NumPy's function names the parameters. Before NumPy 2.4, functions in C have no signature, and the
+    signature of PyGPU's function is used instead.
     """
     allowed = index.HOST.get(path, ())
     signature = next(filter(None, map(signature_of, functions)), None)

@@ -57,7 +57,7 @@ _PYCUDA_NAMES = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "Py
 """Constants with PyCUDA's version, for programs that check it; `dir` omits them, because PyGPU's version differs."""
 
 DEPRECATED = deprecated.TABLE
-"""Names that warn at each access; ``PyGPU.__deprecated__``."""
+"""Table of the names that warn at each access; also available as ``PyGPU.__deprecated__``."""
 
 _HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
 """Modules whose names users may search in the package itself, the most likely ones first."""

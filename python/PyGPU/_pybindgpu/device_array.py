@@ -66,7 +66,7 @@ class DeviceArray:
     Notes
     -----
     The array keeps the owner of its memory alive, except for an address given as a plain number. Both
-    ``numpy.asarray(x)`` and the buffer protocol (from Python 3.12 on) return the host side without a copy.
+    ``numpy.asarray(x)`` and the buffer protocol (since Python 3.12) return the host side without a copy.
 
     Examples
     --------

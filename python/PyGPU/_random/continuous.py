@@ -13,7 +13,7 @@ from PyGPU._random.sampled import Sampled
 class Continuous(Sampled):
     """Methods of `Generator` that draw from continuous distributions.
 
-    Different numbers are computed from different words of the random stream.
+    No two numbers are computed from the same words of the random stream.
     """
 
     def standard_cauchy(self, size: Any = None) -> _core.GPUArray:
@@ -22,7 +22,7 @@ class Continuous(Sampled):
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to no axes.
+            Shape of the result; defaults to (), a single number.
 
         Returns
         -------
@@ -45,7 +45,7 @@ class Continuous(Sampled):
         df : number or array_like
             Degrees of freedom, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -66,11 +66,11 @@ class Continuous(Sampled):
         Parameters
         ----------
         shape : number or array_like
-            Shape, 0 or more.
+            Shape parameter, 0 or more.
         scale : number or array_like, optional
             Scale, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class Continuous(Sampled):
         b : number or array_like
             Beta, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Continuous(Sampled):
         df : number or array_like
             Degrees of freedom, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class Continuous(Sampled):
         dfden : number or array_like
             Degrees of freedom of the denominator, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class Continuous(Sampled):
         nonc : number or array_like
             Noncentrality, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class Continuous(Sampled):
         nonc : number or array_like
             Noncentrality, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -220,7 +220,7 @@ class Continuous(Sampled):
         scale : number or array_like, optional
             Scale, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -243,9 +243,9 @@ class Continuous(Sampled):
         loc : number or array_like, optional
             Position of the peak.
         scale : number or array_like, optional
-            Exponential decay, 0 or more.
+            Scale, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -270,7 +270,7 @@ class Continuous(Sampled):
         scale : number or array_like, optional
             Scale, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -295,7 +295,7 @@ class Continuous(Sampled):
         sigma : number or array_like, optional
             Standard deviation of the logarithm, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -316,9 +316,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         a : number or array_like
-            Shape, above 0.
+            Shape parameter, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -339,9 +339,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         a : number or array_like
-            Exponent, above 0.
+            Exponent plus 1, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -364,7 +364,7 @@ class Continuous(Sampled):
         scale : number or array_like, optional
             Mode, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -391,7 +391,7 @@ class Continuous(Sampled):
         right : number or array_like
             Upper limit, above `left`.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -416,7 +416,7 @@ class Continuous(Sampled):
         kappa : number or array_like
             Concentration, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -441,7 +441,7 @@ class Continuous(Sampled):
         scale : number or array_like
             Scale, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -462,9 +462,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         a : number or array_like
-            Shape, 0 or more.
+            Shape parameter, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from PyGPU._random.sampled import Sampled
 class Discrete(Sampled):
     """Methods of `Generator` that draw from discrete distributions.
 
-    Different numbers are computed from different words of the random stream.
+    No two numbers are computed from the same words of the random stream.
     """
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> _core.GPUArray:
@@ -24,9 +24,9 @@ class Discrete(Sampled):
         n : number or array_like
             Number of trials, 0 or more.
         p : number or array_like
-            Chance of a success.
+            Probability of a success.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -47,9 +47,9 @@ class Discrete(Sampled):
         Parameters
         ----------
         p : number or array_like
-            Chance of a success, above 0.
+            Probability of a success, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class Discrete(Sampled):
         nsample : number or array_like
             Number of elements drawn.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -97,9 +97,9 @@ class Discrete(Sampled):
         Parameters
         ----------
         p : number or array_like
-            Shape, from 0 to below 1.
+            Shape parameter, from 0 to below 1.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -122,9 +122,9 @@ class Discrete(Sampled):
         n : number or array_like
             Number of successes, above 0.
         p : number or array_like
-            Chance of a success, above 0.
+            Probability of a success, above 0.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class Discrete(Sampled):
         lam : number or array_like, optional
             Mean, 0 or more.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class Discrete(Sampled):
         a : number or array_like
             Exponent, above 1.
         size : int or tuple of ints, optional
-            Shape; defaults to the shape of the other parameters.
+            Shape of the result; defaults to the broadcast shape of the other parameters.
 
         Returns
         -------

@@ -63,7 +63,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
         dtype : data-type, optional
             float64 or float32.
         out : GPUArray, optional
@@ -129,7 +129,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         Parameters
         ----------
         shape : number or array_like
-            Shape of the distribution, 0 or more.
+            Shape parameter, 0 or more.
         size, dtype, out : optional
             As in `random`.
 
@@ -154,7 +154,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         ----------
         low, high : number or array_like, optional
         size : int or tuple of ints, optional
-            The shape; by default that of `low` and `high`.
+            Shape of the result; by default that of `low` and `high`.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         loc, scale : number or array_like, optional
             Mean and standard deviation.
         size : int or tuple of ints, optional
-            The shape; by default that of `loc` and `scale`.
+            Shape of the result; by default that of `loc` and `scale`.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         scale : number or array_like, optional
             The mean.
         size : int or tuple of ints, optional
-            The shape; by default that of `scale`.
+            Shape of the result; by default that of `scale`.
 
         Examples
         --------

@@ -121,7 +121,7 @@ class Generator(Distributions):
             Bounds of the range; if `high` is omitted, the range is from 0 to `low`. The host reads bounds that are
             device arrays, except in a capture.
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
         dtype : data-type, optional
             Integer type or bool.
         endpoint : bool, optional
@@ -141,7 +141,7 @@ class Generator(Distributions):
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class Generator(Distributions):
         ----------
         x : array_like
         axis : int, optional
-            Axis along which elements move; all elements move anywhere by default.
+            Axis along which elements move; by default each element may move to any position.
         out : GPUArray, optional
             Output array, which may be `x`.
 
@@ -237,7 +237,7 @@ class Generator(Distributions):
             Probabilities; uniform by default.
         axis : int, optional
         shuffle : bool, optional
-            Accepted for compatibility with NumPy; the sample is always in random order.
+            Accepted for compatibility with NumPy; it has no effect, because the sample is always in random order.
 
         Examples
         --------

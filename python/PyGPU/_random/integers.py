@@ -1,4 +1,4 @@
-"""Draws of uniform integers: a fast kernel handles scalar bounds, a sampler arrays of bounds."""
+"""Draws of uniform integers: a fast kernel handles scalar bounds, and a sampler handles arrays of bounds."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Multivariate(Sampled):
         alpha : array_like
             Parameters, above 0; a device array is read by the host.
         size : int or tuple of ints, optional
-            Shape without the last axis; defaults to one vector.
+            Shape of the result without the last axis; defaults to one vector.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Multivariate(Sampled):
         pvals : array_like
             Probabilities along the last axis; a device array is read by the host.
         size : int or tuple of ints, optional
-            Shape without the last axis; defaults to that of `n` and `pvals`.
+            Shape of the result without the last axis; defaults to that of `n` and `pvals`.
 
         Returns
         -------
@@ -130,9 +130,9 @@ class Multivariate(Sampled):
         nsample : int
             Number of elements drawn.
         size : int or tuple of ints, optional
-            Shape without the last axis; defaults to one vector.
+            Shape of the result without the last axis; defaults to one vector.
         method : {'marginals', 'count'}, optional
-            NumPy's algorithm; the numbers are the same for both.
+            NumPy's algorithm; it has no effect, because PyGPU has one algorithm.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class Multivariate(Sampled):
         cov : array_like
             Covariance matrix, which the host factorizes.
         size : int or tuple of ints, optional
-            Shape without the last axis; defaults to one vector.
+            Shape of the result without the last axis; defaults to one vector.
         check_valid : {'warn', 'raise', 'ignore'}, optional
             What to do if the matrix is not positive semidefinite.
         tol : float, optional

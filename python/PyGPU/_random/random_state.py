@@ -42,8 +42,8 @@ class RandomState:
 
     Notes
     -----
-    The numbers come from Philox and not from MT19937, so they differ from NumPy's for the same seed. They are those of
-    `default_rng` with the same seed.
+    The numbers come from Philox and not from MT19937, so they differ from NumPy's for the same seed. The numbers equal
+    those of `default_rng` with the same seed.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class RandomState:
         Parameters
         ----------
         legacy : bool, optional
-            Accepted for compatibility with NumPy; a Philox has no state as a tuple.
+            Accepted for compatibility with NumPy; it has no effect, because the state of a Philox is never a tuple.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class RandomState:
         low, high : int or array_like of ints
             Bounds of the range; if `high` is omitted, the range is from 0 to `low`.
         size : int or tuple of ints, optional
-            Shape; defaults to that of the bounds.
+            Shape of the result; defaults to that of the bounds.
         dtype : data-type, optional
             Integer type or bool.
 
@@ -182,7 +182,7 @@ class RandomState:
         low, high : int
             Bounds of the range; if `high` is omitted, the range is from 1 to `low`.
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
 
         Examples
         --------
@@ -202,7 +202,7 @@ class RandomState:
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
 
         Examples
         --------
@@ -218,7 +218,7 @@ class RandomState:
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class RandomState:
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class RandomState:
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class RandomState:
         Parameters
         ----------
         size : int or tuple of ints, optional
-            Shape; defaults to a result without axes.
+            Shape of the result; defaults to (), a single number.
 
         Examples
         --------
@@ -282,7 +282,7 @@ class RandomState:
         Parameters
         ----------
         shape : number or array_like
-            Shape of the distribution, 0 or more.
+            Shape parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to that of `shape`.
 

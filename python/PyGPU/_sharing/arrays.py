@@ -84,8 +84,8 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
     TypeError
         If `handle` is no handle, or one of its fields has a wrong type.
     ValueError
-        If the device is not visible to this process, or the handle belongs to another machine or backend. Also if the
-        handle was changed: if a field is inconsistent, or an element would lie outside of the memory.
+        If the device is not visible to this process, or the handle belongs to another machine or backend. A changed
+        handle raises this error if a field is inconsistent, or if an element would lie outside of the memory.
     RuntimeError
         If the process that shared the array has ended, or has freed the memory.
 

@@ -18,7 +18,7 @@ _PAGE_BYTES = 2 << 20
 """Page size of drivers in bytes. Drivers share whole pages, and may put several smaller blocks into one page."""
 
 _lock = fork_safe_lock()
-"""Lock of the first opening of a block."""
+"""Lock that a thread holds while it opens a block for the first time."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
 """Blocks of this and other processes by token. A process opens each block once, so that it tracks all uses together."""

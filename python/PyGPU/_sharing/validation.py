@@ -67,7 +67,10 @@ def _check_block(block: BlockName) -> None:
 
 
 def _field(record: SharedHandle | BlockName, name: str, *types: type) -> Any:
-    """Return a field of a handle if its class is one of `types`; a derived class could redefine operators."""
+    """Return a field of a handle if its class is exactly one of `types`.
+
+    A class derived from one of `types` is rejected, because its operators could deceive the checks.
+    """
     try:
         value = getattr(record, name)
     except AttributeError:

@@ -19,8 +19,8 @@ def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
     k : GPUArray or number, optional
         The branch, an integer; the principal branch by default.
     tol : float, optional
-        Accepted as in SciPy; the iteration always ends at a relative change of 1e-8, after which the error is that of
-        rounding.
+        Accepted for compatibility with SciPy; it has no effect. The iteration always ends at a relative change of 1e-8,
+        after which only the rounding error remains.
 
     Returns
     -------

@@ -16,7 +16,7 @@ TRUNCATED = (
 """Functions of integers, which SciPy truncates with a warning or does not cast; the kernel computes them."""
 
 ENDLESS = ("hyp1f1",)
-"""Functions that SciPy 1.17 does not end for infinite operands; the kernel computes them."""
+"""Functions that never return in SciPy 1.17 if an operand is infinite; the kernel computes them."""
 
 
 def functions() -> dict[str, Any]:

@@ -20,7 +20,7 @@ def zeta(x: Any, q: Any = None, out: _core.GPUArray | None = None) -> Any:
     x : GPUArray or number
         The exponent.
     q : GPUArray or number, optional
-        The first term of the sum; the Riemann zeta function by default.
+        Number that is added to k; without it, the result is the Riemann zeta function.
     out : GPUArray, optional
         Array for the result.
 

@@ -135,7 +135,7 @@ def logn(n: Any, x: Any) -> _core.GPUArray:
     n : GPUArray or number
         The base.
     x : GPUArray or number
-        The argument; the host waits for both.
+        The argument; the host waits for `n` and `x`.
 
     Returns
     -------
@@ -153,14 +153,14 @@ def logn(n: Any, x: Any) -> _core.GPUArray:
 
 
 def power(x: Any, p: Any) -> _core.GPUArray:
-    """Raise to a power; complex if an element of `x` is negative, floating point if an element of `p` is negative.
+    """Raise `x` to a power; complex if an element of `x` is negative, floating point if an element of `p` is negative.
 
     Parameters
     ----------
     x : GPUArray or number
         The base.
     p : GPUArray or number
-        The exponent; the host waits for both.
+        The exponent; the host waits for `x` and `p`.
 
     Returns
     -------

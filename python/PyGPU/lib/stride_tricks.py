@@ -50,7 +50,7 @@ def as_strided(
         False: the view rejects writes. True: the view accepts writes if `x` does. Writes to elements that share memory
         are in no particular order.
     check_bounds : bool, optional
-        Accepted for compatibility with NumPy 2.5: the bounds are always checked.
+        Accepted for compatibility with NumPy 2.5; it has no effect, because the bounds are always checked.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def sliding_window_view(
     subok : bool, optional
         Accepted for compatibility with NumPy.
     writeable : bool, optional
-        Whether the view accepts writes; each element of `x` is in several windows.
+        Whether the view accepts writes. A write to a window also changes the windows that overlap it.
 
     Returns
     -------

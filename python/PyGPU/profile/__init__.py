@@ -17,7 +17,7 @@ __all__ = ["BenchmarkResult", "annotate", "benchmark", "is_annotated", "range"]
 
 
 def annotate(which: str | bool = True) -> str | None:
-    """Switch ranges on or off.
+    """Enable or disable ranges.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ pub struct ConditionalBody {
     /// The stream whose capture contains the conditional node.
     stream: Stream,
     graph: GraphHandle,
-    /// Number of block uses that the enclosing capture had recorded when the node was added.
+    /// Number of uses of memory blocks that the enclosing capture had recorded when the node was added.
     recorded: usize,
 }
 

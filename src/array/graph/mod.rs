@@ -111,8 +111,8 @@ impl Graph {
         self.hold_on(stream, &held)
     }
 
-    /// Launches the graph on a stream, after all conflicting uses of its blocks. Later uses of the blocks wait for the
-    /// launch.
+    /// Launches the graph on a stream, after all conflicting uses of its memory blocks. Later uses of these blocks wait
+    /// for the launch.
     ///
     /// # Errors
     /// `ValueError` for a stream of another device; driver errors.

@@ -1,4 +1,4 @@
-//! Records the resources of a graph: the blocks that a launch uses, and other objects that the launch needs.
+//! Records the resources of a graph: the memory blocks that a launch uses, and other objects that the launch needs.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 pub struct GraphOperation {
     /// The driver's handle of the operation.
     pub(super) handle: NodeHandle,
-    /// The blocks that the operation uses, if they are known for this operation.
+    /// The memory blocks that the operation uses, if they are known for this operation.
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, if known.
     pub part: Option<SharedResource>,
@@ -29,11 +29,11 @@ pub struct GraphOperation {
 /// An immutable snapshot of all resources of a graph. An update of the graph creates a new snapshot.
 #[derive(Clone, Default)]
 pub(super) struct GraphResources {
-    /// The blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.
+    /// The memory blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.
     pub uses: Vec<UsedBlock>,
     /// The operations, in the order of their capture.
     pub nodes: Vec<GraphOperation>,
-    /// Uses of blocks that cannot be attributed to a single operation.
+    /// Uses of memory blocks that cannot be attributed to a single operation.
     shared: Vec<UsedBlock>,
     things: Vec<GraphLeases>,
 }
@@ -57,7 +57,8 @@ impl GraphResources {
         Ok(held)
     }
 
-    /// Returns a copy of these resources in which operation `place` is replaced by the only operation of `from`.
+    /// Returns a copy of these resources in which the operation at index `place` is replaced by the only operation of
+    /// `from`.
     pub fn with_node(&self, place: usize, from: Self) -> Self {
         let mut held = self.clone();
         let things: Vec<GraphResource> = vec![Box::new(from.things)];
@@ -71,7 +72,7 @@ impl GraphResources {
     }
 
     /// Returns the resources of another graph with the same operations. The driver pairs the operations of the two
-    /// graphs, so no block can be attributed to a single operation any more.
+    /// graphs, so no memory block can be attributed to a single operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,

@@ -18,8 +18,8 @@ fn no_sharing() -> Error {
     )
 }
 
-/// Checks a call on managed memory. All memory is on the host, but calls that a device would reject are rejected here
-/// too.
+/// Rejects a call on managed memory that a GPU driver would reject: a range outside managed memory, or an unknown
+/// device.
 fn check_managed(operation: &'static str, address: Address, bytes: usize, place: Residence) -> Result<()> {
     let known =
         host_memory_registry::kind_of(address).filter(|(kind, there)| *kind == PointerKind::Managed && bytes <= *there);

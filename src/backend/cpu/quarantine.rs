@@ -119,8 +119,7 @@ unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
 }
 
 impl QuarantineQueue {
-    /// Removes the oldest blocks from the queue until the remaining blocks are within the quota, and returns the
-    /// removed blocks.
+    /// Removes the oldest blocks from the quarantine until the rest is within its limits. Returns the removed blocks.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
         while self.bytes > self.most_bytes || self.order.len() > self.most_blocks {

@@ -20,7 +20,7 @@ const NOBODY: usize = 1;
 
 type OfRegion = unsafe extern "C" fn(*const u8, usize);
 
-/// Writes the pattern after a block that ends at `end`.
+/// Writes the pattern after a memory block that ends at `end`.
 ///
 /// # Safety
 /// `BYTES` bytes after `end` belong to the block's allocation.

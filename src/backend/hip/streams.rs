@@ -3,6 +3,6 @@
 use super::driver::Hip;
 use crate::vendor::VendorStreams;
 
-/// Uses the default methods. If a runtime lacks the function that returns a stream's device, it has no other way to
-/// determine the device.
+/// The default methods suffice. A runtime without the function that returns a stream's device has no other way to
+/// determine this device.
 impl VendorStreams for Hip {}

@@ -10,7 +10,8 @@ use crate::{Address, ArrayCopy, StreamHandle};
 impl VendorTextures for Hip {
     const COPY_ARRAY: &'static str = "hipMemcpy3DAsync";
 
-    /// Copies between an array and memory. The runtime counts widths and positions in elements if an array takes part.
+    /// Copies elements between a CUDA array and memory. The runtime counts widths and positions in elements if an array
+    /// takes part.
     unsafe fn copy_array(
         api: &Api,
         place: &ArrayPart<'_>,

@@ -149,7 +149,8 @@ impl LibrarySpec {
         found
     }
 
-    /// Opens the first candidate that can be opened. If the caller names a file, only this file is tried.
+    /// Opens the first file of the search that the system's loader accepts. If the caller names a file, only this file
+    /// is tried.
     ///
     /// # Errors
     /// `Unavailable` with the package to install and all names that were tried.

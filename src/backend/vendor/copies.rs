@@ -157,7 +157,7 @@ impl<V: VendorCopies> Driver<V> {
         }
     }
 
-    /// Fills one row.
+    /// Fills one row with a repeated pattern.
     ///
     /// # Safety
     /// See [`Copies::fill`]; the device is current.

@@ -110,8 +110,8 @@ template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16
     T item[V];
 };
 
-// Loads a pack from an unaligned address: loads aligned words and combines them by shifts. Reads up to three extra
-// bytes at either end.
+// Loads a pack of elements from an unaligned address: loads aligned words and combines them by shifts. Reads up to
+// three extra bytes at either end.
 template <class Pack, class T> __device__ Pack shifted(const T *from) {
     enum { WORDS = sizeof(Pack) / 4 };
     const unsigned *words = (const unsigned *)((size_t)from & ~(size_t)3);
@@ -126,7 +126,7 @@ template <class Pack, class T> __device__ Pack shifted(const T *from) {
     return made;
 }
 
-// Rotates a pack: moves its elements BY positions to the front, and its first BY elements to the back.
+// Rotates a pack of elements: moves them BY positions to the front, and the first BY elements to the back.
 template <int BY, class T, int V> __device__ void rotate(pack<T, V> &held) {
     const pack<T, V> before = held;
 #pragma unroll
@@ -138,8 +138,8 @@ __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
 }
 
-// Accessor that returns the same element of a pack for every index. A kernel uses it in place of an array's accessor,
-// when it computes one element of the pack.
+// Accessor that returns the same loaded element for every index. A kernel uses it in place of an array's accessor,
+// after one instruction has loaded several elements.
 template <class T> struct element {
     T *item;
 

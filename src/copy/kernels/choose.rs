@@ -11,13 +11,13 @@ use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 /// Upper bound of the dividends for which kernels replace a division by a multiplication and a shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
-/// Maximum size of a unit in bytes.
+/// Maximum size in bytes of a unit, i.e. of one load or store of a copy kernel.
 pub(super) const LARGEST: i64 = 16;
 
-/// Minimum length in units of a row that is divided among blocks. Each of these blocks processes a part of one row.
+/// Minimum length of a row that is divided among several thread blocks, in units (loads of up to 16 bytes).
 const LONG_LINE: i64 = 1024;
 
-/// Number of units in a plane below which the plane fits into the caches. The order of accesses then hardly matters.
+/// A plane with fewer units (loads of up to 16 bytes) fits into the caches. The order of accesses then hardly matters.
 const SMALL_PLANE: i64 = 1024;
 
 /// Size of a memory sector in bytes. Elements further apart are in different sectors, so a joint read of such elements
@@ -28,11 +28,11 @@ const SECTOR: u64 = 32;
 /// only if a row has at least this length in bytes, a full cache line.
 const SHORT_LINE: i64 = 128;
 
-/// Number of threads in a block, and maximum length of a tile's side in units.
+/// Number of threads in a block, and maximum length of a tile's side in units (loads of up to 16 bytes).
 const MOST_SIDE: i64 = 256;
 
-/// A copy divided into units of `unit` bytes: the addresses of the first unit, and the axes. The target's outermost
-/// axis is first.
+/// A copy divided into units, each of which one load and one store of `unit` bytes move. Contains the addresses of the
+/// first unit, and the axes. The target's outermost axis is first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Units {
     pub(super) unit: i64,
@@ -44,16 +44,16 @@ pub(super) struct Units {
 /// The kernel that performs a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernel {
-    /// The kernel for long innermost rows. A block computes the row's addresses once, because it processes a part of
-    /// one row.
+    /// The kernel for long innermost rows. A thread block computes the row's addresses once, because it processes a
+    /// part of one row.
     Lines {
-        /// Whether the source is broadcast along an outer axis. If so, blocks process the same part of all rows
+        /// Whether the source is broadcast along an outer axis. If so, thread blocks process the same part of all rows
         /// consecutively, so that this part of the source is read from memory only once.
         again: bool,
     },
     /// The kernel for any layout. The address of each unit of up to 16 bytes is computed from the index of the unit.
     Flat {
-        /// Whether indices need 64 bits, because there are 2^31 units or more.
+        /// Whether the copy has 2^31 units or more, whose indices need 64 bits.
         wide: bool,
     },
     /// The kernel that transposes vectors of `vector` bytes in registers. The axes `x` and `y` of the plane are last.
@@ -63,9 +63,9 @@ pub(super) enum CopyKernel {
     },
     /// The kernel that transposes through shared memory. The axes `x` and `y` of the plane are last.
     Tiles {
-        /// Length of a tile along the target's fastest axis, in units.
+        /// Length of a tile along the target's fastest axis, in units (loads of up to 16 bytes).
         x: i64,
-        /// Length of a tile along the source's fastest axis, in units.
+        /// Length of a tile along the source's fastest axis, in units (loads of up to 16 bytes).
         y: i64,
     },
 }
@@ -82,8 +82,8 @@ pub(super) enum ForcedKernel {
 }
 
 impl Units {
-    /// Divides contiguous runs into units. `to` and `from` are the addresses of byte 0 of both layouts. The result has
-    /// at least one axis.
+    /// Divides contiguous runs into units of up to 16 bytes, which one load and one store move. `to` and `from` are the
+    /// addresses of byte 0 of both layouts. The result has at least one axis.
     pub(super) fn of(pieces: &ContiguousRuns, to: Address, from: Address) -> Self {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
@@ -126,8 +126,8 @@ impl Units {
     }
 
     /// Moves the axes along which the source is broadcast (its stride is 0) directly before the innermost axis, so that
-    /// blocks read the same part of the source one after the other. Returns whether there are such axes. Does nothing
-    /// if the innermost rows are short.
+    /// thread blocks read the same part of the source one after the other. Returns whether there are such axes. Does
+    /// nothing if the innermost rows are short.
     fn bring_repeats_inward(&mut self) -> bool {
         let Some((line, outer)) = self.axes.split_last_mut() else { return false };
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {
@@ -206,7 +206,8 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, MemoryOrder};
 
-    /// Returns the units and the kernel for a copy of a transposed, strided or sliced array into a C-ordered one.
+    /// Returns the units (loads of up to 16 bytes) and the kernel for a copy of a transposed, strided or sliced array
+    /// into a C-ordered one.
     fn chosen(source: &Layout, to: Address, from: Address) -> (Units, CopyKernel) {
         let shape: Vec<i64> = source.shape().collect();
         let target = Layout::contiguous(&shape, source.itemsize(), MemoryOrder::C).unwrap();
@@ -278,8 +279,8 @@ mod tests {
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: false });
-        // The kernels for rows and for tiles divide the indices of blocks, which are smaller than the indices of units,
-        // so 32 bits suffice.
+        // The row and tile kernels divide the index of a thread block by an axis length. A thread block copies many
+        // units, so its index is below 2^31, and a 32-bit division suffices.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, CopyKernel::Squares { vector: 16 });

@@ -45,7 +45,8 @@ pub(crate) fn fill(target: &Array, pieces: &ContiguousRuns, item: &[u8], stream:
     Ok(true)
 }
 
-/// Returns the largest units whose period does not exceed [`LONGEST`]. For units of one byte the period is the item.
+/// Divides a fill into units (stores of up to 16 bytes) that are as large as possible, provided that their period has
+/// at most [`LONGEST`] bytes. For units of one byte the period is the item.
 fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
     let mut most = LARGEST;
     loop {
@@ -57,14 +58,15 @@ fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
     }
 }
 
-/// Returns the period: the number of units after which an item begins at the start of a unit again.
+/// Returns the period: the number of units (stores of `unit` bytes) after which an item begins at the start of a unit
+/// again.
 fn period(itemsize: i64, unit: i64) -> i64 {
     // The unit is a power of two. The greatest common divisor of unit and item is therefore the smaller of the unit and
     // the largest power of two that divides the item.
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 
-/// The fill value as a kernel receives it: the units of one period.
+/// The fill value as a kernel receives it: the bytes of one period, divided into units (stores of up to 16 bytes).
 struct FillPattern<'a> {
     item: &'a [u8],
     unit: i64,

@@ -1,11 +1,11 @@
 //! Computes `a[indices]` and `a[indices] = b` on a device. The computation is a copy in which a table contains the
 //! offsets along one axis.
 //!
-//! Index arrays are converted to a table of byte offsets, one for each combination of indices. The kernel that converts
-//! the indices also checks their bounds, and reports the result through a readback. The host waits for this kernel
-//! only. A new array is filled before the check completes, because an index that is out of range reads element 0. An
-//! existing array is written only after the check. If a position is assigned several times, the last value is stored,
-//! as in NumPy: a kernel first determines the highest source index for each position.
+//! Index arrays are broadcast to a common shape and converted to a table of byte offsets, one for each position of this
+//! shape. The kernel that converts the indices also checks their bounds, and reports the result through a readback. The
+//! host waits for this kernel only. A new array is filled before the check completes, because an index that is out of
+//! range reads element 0. An existing array is written only after the check. If a position is assigned several times,
+//! the last value is stored, as in NumPy: a kernel first determines the highest source index for each position.
 
 use super::choose::{DIVISIBLE, Units};
 use super::compile::{self, CopyKernelId, CopyVariant};
@@ -123,8 +123,8 @@ pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<
     Ok(Some(result))
 }
 
-/// Gathers like [`gather`], but without an offset table. Returns `None` unless one axis is indexed and its indices are
-/// contiguous.
+/// Copies the selected elements like [`gather`], but without an offset table. Returns `None` unless one axis is indexed
+/// and its indices are contiguous.
 fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, stream: &Stream) -> Result<Option<Array>> {
     let result = Array::empty(&selection.result_shape(), source.dtype(), MemoryOrder::C, stream.clone())?;
     let index = &indexed.index;
@@ -204,7 +204,7 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
 
 /// Source of the offsets along the indexed axis, from which a gather kernel reads.
 enum OffsetSource<'a> {
-    /// An array of byte offsets, one for each combination of indices.
+    /// An array of byte offsets, one for each position of the broadcast index arrays.
     Table(&'a Array),
     /// The contiguous indices of one axis. An index that is out of range is reported to the readback.
     Of(&'a Indexed, Option<&'a Readback>),
@@ -298,7 +298,7 @@ fn refusal() -> Error {
     Error::index("an index is out of bounds for the axis that it indexes")
 }
 
-/// An array of byte offsets, one for each combination of indices, and the bounds check of the indices.
+/// An array of byte offsets, one for each position of the broadcast index arrays, and the bounds check of the indices.
 struct OffsetTable {
     bytes: Array,
     /// The result of the bounds check. When the event is complete, the readback is nonzero if an index is out of range.
@@ -337,7 +337,8 @@ impl OffsetTable {
         self.check_now()
     }
 
-    /// Gathers into an array of the selection's shape. The array must be new, or the bounds check must have succeeded.
+    /// Copies the selected elements into an array of the selection's shape. The array must be new, or the bounds check
+    /// must have succeeded.
     fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
         if result.layout().is_empty() {
             return Ok(true);
@@ -434,8 +435,9 @@ fn places_variant(
     CopyVariant::new(kernel, defined)
 }
 
-/// Computes the byte offset for each combination of indices: the sum of indices times strides. If an index is out of
-/// range, the kernel stores a nonzero value in the word `refused`, which the host reads later.
+/// Computes one byte offset for each selected position: the sum, over all index arrays, of the index there times the
+/// stride of the indexed axis. If an index is out of range, the kernel stores a nonzero value in the word `refused`,
+/// which the host reads later.
 fn places(
     device: Device,
     selection: &Selection,

@@ -78,7 +78,7 @@ fn overrides() -> &'static CopyOverrides {
     })
 }
 
-/// Returns whether a kernel is the fastest way to copy these blocks.
+/// Returns whether a kernel is the fastest way to copy these contiguous blocks.
 pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
         _ if overrides().driver => false,
@@ -112,7 +112,7 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     Ok(true)
 }
 
-/// Builds the parameters for a kernel. Uses the `Flat` kernel instead if the launch would need too many blocks.
+/// Builds the parameters for a kernel. Uses the `Flat` kernel instead if the launch would need too many thread blocks.
 fn numbered(units: &Units, class: CopyKernel) -> (CopyKernel, CopyParameters) {
     let parameters = parameters::parameters(units, class, overrides().tuning);
     if parameters.shares < choose::DIVISIBLE || matches!(class, CopyKernel::Flat { .. }) {

@@ -37,12 +37,13 @@ impl Tuning {
 #[derive(Debug)]
 pub(super) struct CopyParameters {
     pub(super) record: ParameterBlock,
-    /// Number of shares of work. A block processes one share, or several if there are more shares than `MOST_BLOCKS`.
+    /// Number of shares of work. A thread block processes one share, or several if there are more shares than
+    /// `MOST_BLOCKS`.
     pub(super) shares: i64,
 }
 
 impl CopyParameters {
-    /// Returns the number of blocks of the launch.
+    /// Returns the number of thread blocks of the launch.
     pub(super) fn blocks(&self) -> u32 {
         (self.shares as u64).clamp(1, MOST_BLOCKS) as u32
     }
@@ -106,7 +107,7 @@ pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
     turns * (4 / vectors).max(1)
 }
 
-/// Returns the number of units of a row that a block processes.
+/// Returns how many units (loads of up to 16 bytes) of a row a thread block processes.
 fn line_share(unit: i64) -> i64 {
     i64::from(THREADS) * if unit < 16 { 8 } else { 4 }
 }

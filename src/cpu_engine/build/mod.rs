@@ -99,8 +99,8 @@ pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
 }
 
 impl BuildJob<'_> {
-    /// Compiles with the precompiled parts in the folder `ready`. Without that folder, compiles while `making` builds
-    /// the parts.
+    /// Compiles the source with the precompiled parts in the folder `ready`. Without that folder, compiles it while
+    /// `making` builds these parts.
     fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild<'_>>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;

@@ -30,7 +30,8 @@ pub enum Read<'a> {
     Declared(Declaration<'a>),
     /// The statement declares nothing.
     Other,
-    /// The parser cannot decide whether the statement declares variables, so the kernel is not converted.
+    /// The parser cannot decide whether the statement declares variables, so the kernel is not converted to loops over
+    /// threads.
     Doubt,
 }
 

@@ -65,7 +65,8 @@ struct Region {
 }
 
 impl<'t, 'a> Regions<'t, 'a> {
-    /// Returns the edits that convert a kernel; `None` if it is uncertain whether the kernel can be converted.
+    /// Returns the edits of the source that convert a kernel to loops over the threads of a block; `None` if it is
+    /// uncertain whether they preserve its meaning.
     pub fn of(text: &'t TokenizedSource<'a>, definition: &Definition, constants: &'t [&'a str]) -> Option<Vec<Edit>> {
         let body = (definition.body.0 + 1, definition.body.1 - 1);
         let mut visible = template_parameters(text, definition);
@@ -111,7 +112,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.insert(self.text.tokens[self.body.0 - 1].end, text);
     }
 
-    /// Converts the statements between a pair of braces.
+    /// Converts the statements between a pair of braces to loops over the threads of a block.
     fn sequence(&mut self, (first, end): TokenRange, in_loop: bool) -> Option<()> {
         let (mut at, mut region) = (first, Region::default());
         while at < end {
@@ -148,7 +149,8 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Decides whether a statement must be outside of the loops over threads. If so, returns `Some(Some(text))` with
-    /// the text of the statement, otherwise `Some(None)`. Returns `None` if the kernel cannot be converted.
+    /// the text of the statement, otherwise `Some(None)`. Returns `None` if the kernel cannot be converted to such
+    /// loops.
     fn hoisted(&mut self, statement: TokenRange) -> Option<Option<String>> {
         if self.text.find(statement, &["__shared__"]) < statement.1 {
             return self.shared_memory(statement).map(Some);
@@ -211,7 +213,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         (kind, self.text.joined((each.at + 1, each.range.1)))
     }
 
-    /// Converts a loop `for (...) { ... }` whose header has the same values for all threads.
+    /// Converts the body of a loop `for (...) { ... }`, which contains a barrier, to loops over the threads of a block.
+    /// The header of the loop must have the same values for all threads.
     fn shared_loop(&mut self, (first, end): TokenRange) -> Option<()> {
         let text = self.text;
         if text.at(first) != "for" {

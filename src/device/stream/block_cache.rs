@@ -1,4 +1,4 @@
-//! Caches small freed blocks, in one cache per stream.
+//! Caches small freed blocks of memory, in one cache per stream.
 //!
 //! A pool allocation and its free take half a microsecond in the driver, which is a large part of the cost of a small
 //! array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new use
@@ -158,7 +158,7 @@ fn streams(device: Device) -> Vec<Stream> {
     std::iter::once(Stream::default_of(device)).chain(all).collect()
 }
 
-/// Returns the total size in bytes of the blocks that the streams of a device cache.
+/// Returns the total size in bytes of the freed blocks in the caches of a device's streams.
 pub fn spare_bytes(device: Device) -> usize {
     streams(device).iter().map(|stream| stream.with_spare(|spare| spare.bytes)).sum()
 }

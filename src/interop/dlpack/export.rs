@@ -125,8 +125,8 @@ pub fn set_release(release: fn(Array)) {
     RELEASE.set(release);
 }
 
-/// Returns whether dropping the array may free its memory by a driver call, because no other array uses the block.
-/// (Owners of external memory release the GIL themselves.)
+/// Returns whether dropping the array may free its memory by a driver call, because no other array uses its memory
+/// block. (Owners of external memory release the GIL themselves.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
     !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1

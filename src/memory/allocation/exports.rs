@@ -65,7 +65,8 @@ impl Allocation {
         }
     }
 
-    /// Returns the persistent streams for whose work on the block an access on `stream` would wait.
+    /// Returns the streams with work on the block for which an access on `stream` would wait. Streams that are not
+    /// persistent, i.e. that may be destroyed at any time, are omitted.
     pub(crate) fn unordered_streams(&self, access: Access, stream: &Stream) -> Vec<Stream> {
         self.hazards.queues_before(access, stream)
     }

@@ -1,30 +1,31 @@
-//! Queues the findings of the check for the Python layer, because the thread of a finding may lack the GIL.
+//! Queues findings of unordered work on memory blocks for the Python layer, because the thread that detects a finding
+//! may not hold the GIL.
 
 use super::Origin;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_base::log_queue;
 use pygpu_device::stream::Stream;
 
-/// The unordered event that was found.
+/// The kind of unordered work that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FindingKind {
-    /// PyGPU enqueues work on a block while another stream may still use the block.
+    /// PyGPU enqueues work on a memory block while another stream may still use it.
     Use,
-    /// A block is freed while another stream may still use the block.
+    /// A memory block is freed while another stream may still use it.
     Release,
-    /// A launch receives the address of a block while other work on the block is pending.
+    /// A kernel launch receives the address of a memory block while other work on the block is pending.
     Address,
 }
 
-/// Unordered work on a block.
+/// A finding: work on a memory block that no synchronization orders.
 pub struct Finding {
-    /// The event that was found.
+    /// The kind of the finding.
     pub kind: FindingKind,
     /// The stream that does not wait.
     pub waiter: Stream,
     /// The stream with pending work.
     pub worker: Stream,
-    /// The place at which the block was handed over, if known.
+    /// The position in the program at which the memory block was passed to code outside PyGPU, if known.
     pub origin: Option<Origin>,
     /// Identifier of the thread, as Python's `threading.get_ident` returns it.
     pub thread: u64,
@@ -35,7 +36,7 @@ const MOST: usize = 1000;
 
 static FOUND: ForkSafeMutex<Vec<Finding>> = ForkSafeMutex::new(Vec::new());
 
-/// Queues a finding of the calling thread.
+/// Queues a finding, with the id of the calling thread.
 pub(super) fn push(kind: FindingKind, waiter: &Stream, worker: &Stream, origin: Option<Origin>) {
     // SAFETY: the function has no preconditions.
     let thread = unsafe { libc::pthread_self() } as u64;

@@ -1,4 +1,5 @@
-//! Stores the streams to which blocks were handed over, and checks later uses of these blocks.
+//! Stores the streams on which code outside PyGPU may use a memory block, and reports later uses of the block that do
+//! not wait for these streams.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,12 +13,12 @@ use pygpu_backend::StreamHandle;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::{PooledEvent, Stream};
 
-/// The certainty with which a stream uses a block.
+/// The certainty with which code outside PyGPU uses a memory block on a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// The stream was named for the block.
+    /// The code named this stream when it received the block.
     Named,
-    /// The stream was the current stream of a library when the block was handed over.
+    /// The code named no stream; this was its library's current stream when it received the block.
     Suspected,
 }
 
@@ -28,7 +29,7 @@ struct Borrower {
     stream: Stream,
     access: Access,
     claim: Claim,
-    /// End of the work on the block, if known. Otherwise all work of the stream may use the block.
+    /// End of the work on the memory block, if known. Otherwise any work on the stream may use the block.
     end: Option<Arc<PooledEvent>>,
     origin: Origin,
 }
@@ -53,18 +54,19 @@ fn add(block: &Allocation, borrower: Borrower) {
     drop(removed);
 }
 
-/// Records that other code uses a block on a stream from now on. The owner of the stream must be alive as long as
-/// `stream`.
+/// Records that code outside PyGPU uses a memory block on a stream from now on. The owner of the stream must be alive
+/// as long as `stream`.
 pub fn hand_over(block: &Allocation, stream: Stream, access: Access, origin: Origin) {
     add(block, Borrower { stream, access, claim: Claim::Named, end: None, origin });
 }
 
-/// Records that other code may use a block on a stream that it did not name.
+/// Records that code outside PyGPU may use a memory block on a stream that it did not name.
 pub fn suspect(block: &Allocation, stream: Stream, origin: Origin) {
     add(block, Borrower { stream, access: Access::Write, claim: Claim::Suspected, end: None, origin });
 }
 
-/// Ends one handover to a stream. The work on the stream up to now remains to be ordered.
+/// Records that code outside PyGPU no longer enqueues work on the block on a stream. Later uses of the block must still
+/// wait for the work that is already on this stream.
 pub(crate) fn end_hand_over(block: &Allocation, handle: StreamHandle) {
     let is_ended = |one: &Borrower| one.claim == Claim::Named && one.end.is_none() && one.stream.handle() == handle;
     let find = || BORROWERS.lock().get(&key_of(block))?.iter().find(|one| is_ended(one)).map(|one| one.stream.clone());
@@ -96,7 +98,8 @@ fn is_unordered(waiter: &Stream, borrower: &Borrower) -> bool {
     }
 }
 
-/// Checks a use of a block by PyGPU on the stream `waiter`, which already waits for the recorded uses.
+/// Reports each stream with conflicting work outside PyGPU on a memory block for which the stream `waiter` does not
+/// wait, before PyGPU uses the block on `waiter`. The stream `waiter` already waits for the recorded uses.
 #[cold]
 pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
     if block.device().is_cpu() {
@@ -110,7 +113,8 @@ pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
     }
 }
 
-/// Checks the release of a block in the order of the stream `waiter`, and forgets the block.
+/// Reports each stream with work outside PyGPU on a memory block for which the stream `waiter` does not wait, when the
+/// block is freed in the order of `waiter`. Removes the block from the table.
 #[cold]
 pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     let removed = BORROWERS.lock().remove(&key_of(block));
@@ -125,7 +129,7 @@ pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     }
 }
 
-/// Forgets a block whose release is not checked.
+/// Removes from the table a memory block whose release is not checked.
 #[cold]
 pub(crate) fn forget(block: &Allocation) {
     let removed = BORROWERS.lock().remove(&key_of(block));
@@ -134,11 +138,12 @@ pub(crate) fn forget(block: &Allocation) {
 }
 
 thread_local! {
-    /// Blocks whose addresses the next launch of this thread receives.
+    /// Memory blocks whose addresses the next kernel launch of this thread receives.
     static ADDRESSED: RefCell<Vec<(Weak<Allocation>, Access, Origin)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Checks a launch on the stream `waiter` that receives an address in a block, before the work is enqueued.
+/// Reports each stream with pending work on a memory block for which the stream `waiter` does not wait, before a kernel
+/// that receives an address in the block is launched on `waiter`.
 #[cold]
 pub fn launch_address(block: &Arc<Allocation>, access: Access, waiter: &Stream, origin: Origin) {
     for worker in block.unordered_streams(access, waiter) {
@@ -149,7 +154,7 @@ pub fn launch_address(block: &Arc<Allocation>, access: Access, waiter: &Stream, 
     let _ = ADDRESSED.try_with(|list| list.borrow_mut().push((Arc::downgrade(block), access, origin)));
 }
 
-/// Records the blocks whose addresses a launch on `stream` has received.
+/// Records that a kernel launched on `stream` uses the memory blocks whose addresses it received.
 #[cold]
 pub(crate) fn end_launch(stream: &Stream) {
     let list = ADDRESSED.try_with(|list| std::mem::take(&mut *list.borrow_mut())).unwrap_or_default();

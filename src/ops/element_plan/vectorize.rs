@@ -1,4 +1,5 @@
-//! Chooses the pack size of a kernel, and the pack layout.
+//! Chooses how many elements a thread of a kernel processes together (a pack), and how these elements lie in memory
+//! (the pack layout).
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use pygpu_device::Device;
 
 /// Size of a vector load or store in bytes.
 pub(super) const BYTES: usize = 16;
-/// Number of elements per thread if the elements of a thread are as far apart as a block has threads.
+/// Number of elements per thread if consecutive elements of a thread are as many elements apart as a thread block has
+/// threads.
 pub(super) const APART: u8 = 4;
 /// Number of elements per thread if the elements have at most 4 bytes and are one row apart. Each block of threads also
 /// reads the rows directly above and below its own rows. More rows per block therefore save reads.
@@ -29,13 +31,13 @@ pub const UNROLLED: usize = 16;
 pub enum PackLayout {
     /// Contiguous in each array.
     Contiguous,
-    /// The elements are contiguous. The first pack begins with this number of positions without an element, so that all
-    /// stores are aligned.
+    /// The elements are contiguous. The first vector load begins with this number of positions without an element, so
+    /// that all stores are aligned.
     Peeled(u8),
-    /// The elements are contiguous along the last axis, whose length is a multiple of the pack size. Along this axis,
-    /// each array is contiguous or broadcast.
+    /// The elements are contiguous along the last axis, whose length is a multiple of the number of elements in a pack
+    /// (vector load). Along this axis, each array is contiguous or broadcast.
     InnerContiguous,
-    /// Consecutive elements of a thread are as many elements apart as a block has threads.
+    /// Consecutive elements of a thread are as many elements apart as a thread block has threads.
     BlockStrided,
     /// The elements are vertically adjacent: in the same column of consecutive rows of the last axis.
     StackedRows,
@@ -43,15 +45,15 @@ pub enum PackLayout {
     Tiles(Tiles),
 }
 
-/// Returns the pack size for contiguous elements: 16 bytes of the largest type. The pack size is doubled if the kernel
-/// writes a smaller type, because a store of that type would otherwise write few bytes.
+/// Returns how many contiguous elements a thread processes together (the pack size): 16 bytes of the largest type. The
+/// number is doubled if the kernel writes a smaller type, because a store of that type would otherwise write few bytes.
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
-/// Returns the number of contiguous packs that a thread loads at once for an expression with the given compile-time
-/// weight.
+/// Returns the number of packs (vector loads of contiguous elements) that a thread makes at once for an expression with
+/// the given compile-time weight.
 fn packs_per_thread(pack: u8, weight: u8) -> u8 {
     const LEAST: u8 = 2;
     let is_unrolled = usize::from(weight) * usize::from(pack) <= UNROLLED;
@@ -106,9 +108,9 @@ impl ElementPlan {
         }
     }
 
-    /// Lets a thread process two packs, a block's width apart, if the expression takes some time but is fully unrolled.
-    /// The loads of both packs then overlap, and so do their computations. With more than three arrays, two packs would
-    /// need too many registers.
+    /// Lets a thread process two packs of elements, a block's width apart, if the expression takes some time but is
+    /// fully unrolled. The loads of both packs then overlap, and so do their computations. With more than three arrays,
+    /// two packs would need too many registers.
     #[inline]
     pub(super) fn choose_packs(&mut self, analysis: &Analysis, device: Device) {
         const MOST_ARRAYS: usize = 3;

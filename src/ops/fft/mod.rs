@@ -266,8 +266,8 @@ struct FftCall<'a> {
 }
 
 impl FftCall<'_> {
-    /// Transforms along several axes by one library plan. Returns `false`, without any transform, if the library cannot
-    /// express the layout.
+    /// Transforms an array along several axes by one library plan. Returns `false`, without any transform, if the
+    /// library cannot express the layout.
     fn at_once(&self, way: FftType, source: &Array, target: &Array, axes: &[usize]) -> Result<bool> {
         let is_double = target.dtype().itemsize() == if way == FftType::ToReal { 8 } else { 16 };
         let Some(embedding) = Embedding::of(way, is_double, source.layout(), target.layout(), axes) else {
@@ -299,8 +299,8 @@ impl FftCall<'_> {
         }
     }
 
-    /// Transforms along one axis, for any layout. If the library cannot express the layout, transforms a copy in which
-    /// this axis is the last.
+    /// Transforms an array of any layout along one axis. If the library cannot express the layout, transforms a copy in
+    /// which this axis is the last.
     fn along(&self, way: FftType, source: &Array, target: &Array, axis: usize) -> Result<()> {
         if self.at_once(way, source, target, &[axis])? {
             return Ok(());

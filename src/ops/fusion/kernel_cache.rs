@@ -90,8 +90,8 @@ pub(super) fn lookup_or_compile(
     })
 }
 
-/// Looks up the code for a structure. Returns the code with the number of uses, which includes this one if `counts` is
-/// true.
+/// Looks up the generated code for a structure of fused operations. Returns the code with the number of uses, which
+/// includes this one if `counts` is true.
 fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;

@@ -51,7 +51,7 @@ pub(super) struct Outcome {
     pub(super) counts: Counts,
     /// The first error, whose message contains the number of failed operations.
     pub(super) error: Option<Error>,
-    /// Number of blocks on which an error was recorded.
+    /// Number of memory blocks for which an error was recorded.
     pub(super) faults: usize,
 }
 
@@ -152,7 +152,7 @@ impl<'a> LaunchBatch<'a> {
         }
     }
 
-    /// Stores the error of a failed operation in the block of its result.
+    /// Stores the error of a failed operation in the memory block of its result.
     fn refuse(&mut self, place: usize, error: &Error, together: usize) {
         let Some(node) = &self.taken.nodes[place] else { return };
         self.failed += 1;
@@ -223,7 +223,7 @@ fn named(error: Error, name: &str, count: usize) -> Error {
 }
 
 /// Allocates the memory of an operation's result, and returns the result's array. If the program no longer references
-/// the result, the array gets a new block.
+/// the result, the array gets a new memory block.
 fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());

@@ -36,7 +36,7 @@ pub struct DeferredReduction {
 
 /// A deferred operation, with its operands and its result.
 pub struct DeferredNode {
-    /// What the node computes.
+    /// The function or the reduction that the node computes.
     pub work: DeferredOp,
     /// The operation's operands.
     pub operands: Operands,

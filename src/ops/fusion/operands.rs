@@ -68,7 +68,7 @@ impl Operands {
         operands
     }
 
-    /// Appends an array.
+    /// Appends an array to the operands.
     #[inline]
     pub fn push(&mut self, array: &DeferredArray) {
         if self.arrays.len() == self.arrays.capacity() {
@@ -81,7 +81,7 @@ impl Operands {
         }
     }
 
-    /// Appends a scalar.
+    /// Appends a scalar to the operands.
     #[inline]
     pub fn push_value(&mut self, value: Scalar) {
         let place = self.arrays.len() + self.values.len();

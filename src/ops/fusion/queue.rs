@@ -41,7 +41,7 @@ pub(super) struct PendingQueue {
     /// Sequence number of the first node in `nodes`.
     first: u64,
     /// Highest sequence number assigned so far. Discarded operations at the end are removed from `nodes`, but the
-    /// pending marks of blocks still contain the numbers of these operations.
+    /// pending marks of memory blocks still contain the numbers of these operations.
     highest: u64,
     /// The pending operations in the order in which they were deferred; `None` for a discarded operation.
     nodes: Vec<Option<Box<DeferredNode>>>,
@@ -254,8 +254,8 @@ impl PendingQueues {
         Some(taken)
     }
 
-    /// Whether a queue other than `own` has a pending operation that reads a block. Also returns true if a batch of
-    /// another queue is being launched, because the operations of such batches are not searched.
+    /// Whether a queue other than `own` has a pending operation that reads a memory block. Also returns true if a batch
+    /// of another queue is being launched, because the operations of such batches are not searched.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
         let reads = |node: &DeferredNode| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);

@@ -16,9 +16,9 @@ use pygpu_base::error::{Error, Result};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
 /// Upper bound for the compile-time weight of a fused kernel's expression; a larger sum of weights is reduced to this
-/// bound. At this weight the expression is still unrolled for two elements of a pack; without unrolling, a thread would
-/// wait for each element. The longer compile time is acceptable, because the kernel is compiled once for all its
-/// operations.
+/// bound. At this weight the expression is still unrolled for two of the elements that a thread loads together; without
+/// unrolling, a thread would wait for each element. The longer compile time is acceptable, because the kernel is
+/// compiled once for all its operations.
 const HEAVIEST: u8 = 12;
 /// Compile-time weight from which the computation of a fused expression takes as long as reading its operands.
 const LONG: u8 = 5;

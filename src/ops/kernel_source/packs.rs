@@ -75,7 +75,7 @@ fn element(pack: usize, plan: &ElementPlan) -> String {
     }
 }
 
-/// Returns the C expression for element number `pygpu_turn` of a thread in the packs of an array.
+/// Returns the C expression for element number `pygpu_turn` among the elements that a thread loaded from an array.
 fn item(name: &str, pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
         1 => format!("pygpu_pack_{name}.item[pygpu_turn]"),
@@ -92,7 +92,7 @@ fn width(way: PackLayout) -> &'static str {
     }
 }
 
-/// Generates the head of a thread's loop over its packs.
+/// Generates the head of the loop in which a thread processes one pack of elements per iteration.
 fn walk(pack: usize, plan: &ElementPlan) -> String {
     let start = match plan.way {
         PackLayout::StackedRows => return rows(pack, plan.last()),
@@ -106,8 +106,8 @@ fn walk(pack: usize, plan: &ElementPlan) -> String {
     )
 }
 
-/// Generates the head of the loop for two packs. The second pack of a thread begins as many packs after the first as
-/// the block has threads.
+/// Generates the head of the loop in which a thread processes two packs of elements per iteration. The second pack of a
+/// thread begins as many packs after the first as the block has threads.
 fn pairs(pack: usize) -> String {
     format!(
         "    const long long pygpu_apart = (long long)blockDim.x * {pack};\n    for (long long pygpu_at = ((size_t)cta_start * 2 + \
@@ -116,8 +116,8 @@ fn pairs(pack: usize) -> String {
     )
 }
 
-/// Generates the head of the loop for packs of vertically adjacent elements. Threads are numbered along a row; after
-/// the last thread of a row, numbering continues as many rows below as a pack has elements.
+/// Generates the head of the loop in which a thread processes vertically adjacent elements. Threads are numbered along
+/// a row; after the last thread of a row, numbering continues as many rows below as a pack has elements.
 fn rows(pack: usize, last: usize) -> String {
     format!(
         "    const long long pygpu_length = pygpu_walk.length({last});\n    for (size_t pygpu_thread = (size_t)cta_start + tid;; \
@@ -127,14 +127,15 @@ fn rows(pack: usize, last: usize) -> String {
     )
 }
 
-/// Source fragments of the loop over packs.
+/// Source fragments of the loop in which a thread processes packs of elements.
 #[derive(Default)]
 struct PackLoop {
-    /// Declarations of the arrays before the loop, for packs of non-adjacent elements.
+    /// Declarations of the arrays before the loop, if a thread's elements are not adjacent in memory.
     arrays: String,
     declared: String,
     load: String,
-    /// Loads an incomplete pack: elements beyond the end are replaced by the last element.
+    /// Loads the last elements of an array if they are fewer than a pack: elements beyond the end are replaced by the
+    /// last element.
     load_rest: String,
     names: String,
     rotate: String,
@@ -184,7 +185,7 @@ impl PackLoop {
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = element(pack, plan);
-        // The name of each pack of a thread, and the C expression for its elements in memory.
+        // The name of each pack of elements that a thread loads, and the C expression for these elements in memory.
         let memory = format!("*({kind} *)(pygpu_array_{name} + pygpu_at");
         let packs = match operand.form {
             AccessPattern::InnerContiguous => {

@@ -21,8 +21,8 @@ pub(super) fn body(
     texts: &Texts,
 ) -> String {
     let each = tiles.each();
-    // If the expression is not unrolled, the pack is rotated after each element, so that the current element is always
-    // the first of the pack.
+    // If the expression is not unrolled, the loaded elements are rotated after each iteration, so that the current
+    // element is always the first of them.
     let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
         Some(_) => ("0", "unroll 1"),
         None => ("pygpu_turn", "unroll"),

@@ -118,8 +118,8 @@ fn arguments(task: &ProductProblem, plan: &ProductPlan, parts: Option<&Array>) -
     arguments
 }
 
-/// Allocates an array for partial results, if the inner axis is divided among blocks. The first axis of this array has
-/// one index for each part of the inner axis; the axes of the results follow.
+/// Allocates an array for partial results, if the inner axis is divided among thread blocks. The first axis of this
+/// array has one index for each part of the inner axis; the axes of the results follow.
 fn parts(task: &ProductProblem, plan: &ProductPlan, stream: &Stream) -> Result<Option<Array>> {
     if plan.splits == 1 {
         return Ok(None);

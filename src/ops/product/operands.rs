@@ -30,8 +30,9 @@ pub(super) struct MatrixOperand {
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
-    /// Number of rows of this operand. `row` is the distance in bytes between consecutive rows.
+    /// Number of rows of this operand.
     pub(super) rows: i64,
+    /// Distance in bytes between consecutive rows.
     pub(super) row: i64,
     /// Distance in bytes between consecutive elements along the inner axis.
     pub(super) step: i64,

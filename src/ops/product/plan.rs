@@ -1,4 +1,4 @@
-//! Chooses the kernel for a product, and the work of each block and thread.
+//! Chooses the kernel for a product, and the work of each thread block and thread.
 
 use super::operands::{MatrixOperand, ProductProblem, is_whole, kind_of_parts};
 use pygpu_base::dtype::{DType, ScalarType};
@@ -10,16 +10,18 @@ use pygpu_layout::NARROW;
 /// most `SHORT` elements, one thread per result is fastest for any number of multiply-adds.
 const FEW: i64 = 16 * 16 * 16;
 const SHORT: i64 = 8;
-/// Minimum length, in tiles, of the part of the inner axis that a block processes if this axis is divided among blocks.
+/// Minimum length, in tiles, of the part of the inner axis that a thread block processes if this axis is divided among
+/// several blocks.
 const TURNS: i64 = 8;
 /// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 pub(super) const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Number of packs that a thread of the matrix-vector kernel loads before it computes with them, so that the loads
-/// overlap.
+/// Number of packs (vector loads) that a thread of the matrix-vector kernel makes before it computes with the elements,
+/// so that the loads overlap.
 const EACH: i64 = 4;
-/// Maximum size of a pack in bytes. `PACK` is the maximum number of elements in a pack.
+/// Maximum size in bytes of a pack, i.e. of the elements that a thread loads by one instruction. `PACK` is the maximum
+/// number of these elements.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
 /// Number of adjacent threads that read adjacent rows.
@@ -29,7 +31,7 @@ const BESIDE: i64 = 32;
 const WAVES: i64 = 8;
 const WAVES_ACROSS: i64 = 16;
 
-/// Size of the part of the result that a block computes, and of the part that each of its threads computes.
+/// Size of the part of the result that a thread block computes, and of the part that each of its threads computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tile {
     pub(super) rows: i64,
@@ -70,22 +72,22 @@ pub(super) enum ProductStrategy {
     Small,
     /// Matrix-vector product: `places` rows per block, and `lanes` threads per row.
     Rows { places: u32, lanes: u32 },
-    /// Each block computes a tile of the results, from tiles of the operands in shared memory.
+    /// Each thread block computes a tile of the results, from tiles of the operands in shared memory.
     Tiles(Tile),
 }
 
-/// The plan of a product: algorithm, packs, and division of the inner axis.
+/// The plan of a product: algorithm, vector loads (packs), and division of the inner axis.
 #[derive(Clone, Debug)]
 pub(super) struct ProductPlan {
     pub(super) way: ProductStrategy,
     /// Whether each operand is read along the inner axis. `vector` contains the pack sizes of the operands.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
-    /// Whether results are stored as packs.
+    /// Whether a thread stores several results by one instruction, as a pack.
     pub(super) is_out_packed: bool,
-    /// Number of blocks among which the inner axis is divided.
+    /// Number of thread blocks among which the inner axis is divided.
     pub(super) splits: i64,
-    /// Length of the part of the inner axis that a block processes.
+    /// Length of the part of the inner axis that a thread block processes.
     pub(super) chunk: i64,
     pub(super) blocks: i64,
     pub(super) threads: u32,
@@ -103,8 +105,8 @@ fn is_along(side: &MatrixOperand) -> bool {
     }
 }
 
-/// Returns the pack size of an operand. At every position that a thread reads, this number of elements is contiguous
-/// and aligned. The pack size divides `extent`.
+/// Returns the pack size of an operand: the number of elements that a thread loads at once. At every position that a
+/// thread reads, this number of elements is contiguous and aligned. The pack size divides `extent`.
 fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
     let side = [&task.a, &task.b][place];
     let (near, far) = match is_along {
@@ -120,7 +122,7 @@ fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent
     vector
 }
 
-/// Plans a nonempty product for a device that runs `at_once` blocks concurrently.
+/// Plans a nonempty product for a device that runs `at_once` thread blocks concurrently.
 pub(super) fn plan(task: &ProductProblem, at_once: i64, is_cpu: bool) -> ProductPlan {
     let (rows, columns) = (task.a.rows, task.b.rows);
     let results = rows.saturating_mul(columns);
@@ -177,8 +179,8 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
     ProductPlan { way, vector: [first, second], splits, blocks, ..draft }
 }
 
-/// Whether the inner axis may be divided among blocks. The partial sums are then added in the type of the partial
-/// results. Therefore integers must wrap around in this type as they do in the type of the results.
+/// Whether the inner axis may be divided among thread blocks. The partial sums are then added in the type of the
+/// partial results. Therefore integers must wrap around in this type as they do in the type of the results.
 fn may_split(task: &ProductProblem) -> bool {
     !is_whole(task.computed) || task.computed == ScalarType::Bool || task.computed == task.out.kind
 }

@@ -21,8 +21,8 @@ pub(super) fn name_of(way: ProductStrategy) -> &'static str {
     }
 }
 
-/// Defines the conversion of an operand's element to the type of the computation. Integers become unsigned, so that
-/// they wrap around.
+/// Generates the C++ function that converts an operand's element to the type of the computation. Integers become
+/// unsigned, so that they wrap around.
 fn element(name: &str, side: &MatrixOperand, computed: ScalarType) -> String {
     let (memory, value) = (stored_as(side.kind), converted("element", side.kind, computed));
     let value = match side.is_conjugated {
@@ -35,7 +35,7 @@ fn element(name: &str, side: &MatrixOperand, computed: ScalarType) -> String {
     )
 }
 
-/// Defines the types of elements, and the functions on them.
+/// Generates the C++ types of operands and results, and the functions that multiply, add and convert their elements.
 fn definitions(task: &ProductProblem) -> String {
     let computed = task.computed;
     let (own, sum) = match is_whole(computed) {
@@ -64,7 +64,8 @@ fn definitions(task: &ProductProblem) -> String {
     )
 }
 
-/// Defines the type of a pack. A pack of one element requires no more alignment than the element.
+/// Generates the C++ type of a pack, the elements of one load. A pack of one element requires no more alignment than
+/// the element.
 fn pack(name: &str, vector: i64, elements: i64) -> String {
     match vector {
         1 => format!("struct pygpu_pack_{name} {{ pygpu_{name} item[{elements}]; }};\n"),
@@ -89,7 +90,7 @@ fn parameters(task: &ProductProblem, plan: &ProductPlan) -> String {
     )
 }
 
-/// Generates the source for a plan.
+/// Generates the source of the kernel that computes a product according to a plan.
 pub(super) fn source(task: &ProductProblem, plan: &ProductPlan) -> KernelSource {
     let definitions = definitions(task);
     let [first, second] = plan.vector;

@@ -1,6 +1,6 @@
-// Tiled matrix products: a block computes PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by PYGPU_TN
-// elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory, while the next
-// PYGPU_BK elements are loaded into registers. Operands may have any strides: threads together read contiguous
+// Tiled matrix products: a thread block computes PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by
+// PYGPU_TN elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory, while
+// the next PYGPU_BK elements are loaded into registers. Operands may have any strides: threads together read contiguous
 // elements, along the inner axis or across it.
 #define PYGPU_THREADS ((PYGPU_BM / PYGPU_TM) * (PYGPU_BN / PYGPU_TN))
 // PYGPU_QUAD is the number of elements that one load from shared memory reads. PYGPU_PAD is the number of elements, 16
@@ -10,7 +10,8 @@
 #define PYGPU_PAD (16 / PYGPU_BYTES)
 // Number of thread blocks that a multiprocessor's registers suffice to run concurrently.
 #define PYGPU_AT_ONCE (PYGPU_THREADS == 256 ? 2 : 384 / PYGPU_THREADS)
-// Number of rows of tiles in a band. Consecutive blocks process one band, so that its operands stay in the caches.
+// Number of rows of tiles in a band. Consecutive thread blocks process one band, so that its operands stay in the
+// caches.
 #define PYGPU_BAND 8
 
 // The elements that one thread reads from an operand's tile with ROWS rows. For the second operand, *rows* means
@@ -34,7 +35,8 @@ template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
         for (int turn = 0; turn < PACKS; turn++) inside |= (unsigned)(row + (ALONG ? turn * APART : 0) < rows) << turn;
     }
 
-    // Reads the next packs, if `left` elements remain along the inner axis. Packs outside the operand are not read.
+    // Reads the next packs of an operand, if `left` elements remain along the inner axis. Packs outside the operand are
+    // not read.
     __device__ void read(int left) {
         present = inside;
 #pragma unroll
@@ -90,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu
     line_a *held_a = (line_a *)raw_a;
     line_b *held_b = (line_b *)raw_b;
     const int tid = (int)threadIdx.x, tx = tid % (PYGPU_BN / PYGPU_TN), ty = tid / (PYGPU_BN / PYGPU_TN);
-    // Consecutive blocks process a column of tiles in a band, and then the next column to the right.
+    // Consecutive thread blocks process a column of tiles in a band, and then the next column to the right.
     const long long high = (m + PYGPU_BM - 1) / PYGPU_BM, wide = (n + PYGPU_BN - 1) / PYGPU_BN;
     const long long batch = blockIdx.x / (high * wide), tile = blockIdx.x - batch * (high * wide);
     const long long band = tile / (PYGPU_BAND * wide), within = tile - band * (PYGPU_BAND * wide);

@@ -1,5 +1,5 @@
-// Products of matrices and vectors: rows of `a` times `b`, which has one column. A block has PYGPU_PLACES groups of
-// PYGPU_ROWS rows. PYGPU_LANES threads share a group, and add their sums as a tree. If the grid has several blocks
+// Products of matrices and vectors: rows of `a` times `b`, which has one column. A thread block has PYGPU_PLACES groups
+// of PYGPU_ROWS rows. PYGPU_LANES threads share a group, and add their sums as a tree. If the grid has several blocks
 // along y, these share the inner axis. Contiguous elements are read as packs: PYGPU_PACK elements along the inner axis,
 // or PYGPU_ROWS rows.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
@@ -16,7 +16,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
     pygpu_type sum[PYGPU_ROWS];
 #pragma unroll
     for (int r = 0; r < PYGPU_ROWS; r++) sum[r] = pygpu_type(0);
-    // A thread's rows form a whole pack, so either all or none of these rows are inside the matrix.
+    // The number of rows of the matrix is a multiple of the number of a thread's rows, so either all or none of these
+    // rows are inside the matrix.
     if (row < m) {
         const char *of_a = a + PYGPU_BATCH(0) + row * a_row, *of_b = b + PYGPU_BATCH(1);
         const long long end = k / PYGPU_PACK, step = (long long)PYGPU_LANES * gridDim.y;
@@ -50,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
             }
         }
 #if PYGPU_PACK > 1
-        // Adds the elements along the inner axis that follow the last whole pack.
+        // Adds the last elements along the inner axis, which are too few for another vector load.
         if (blockIdx.y == 0)
             for (long long l = end * PYGPU_PACK + lane; l < k; l += PYGPU_LANES)
                 pygpu_add_product(sum[0], pygpu_of_a(*(const pygpu_a *)(of_a + l * a_step)),

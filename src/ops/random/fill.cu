@@ -134,7 +134,7 @@ static __device__ __forceinline__ void pygpu_pair(pygpu_u64 x, pygpu_u64 y, cons
 #endif
 
 #define PYGPU_EACH (PYGPU_HALVES ? 8 : 4)
-// Number of 16-byte stores for the elements of a block of numbers.
+// Number of 16-byte stores for the elements that a block of four random numbers yields.
 #define PYGPU_VECTORS (PYGPU_EACH * PYGPU_BYTES / 16)
 // Whether the kernel contains the fast loop, which computes whole blocks of numbers.
 #define PYGPU_QUICK (PYGPU_VECTORS > 0)
@@ -155,7 +155,7 @@ union pygpu_block_of_elements {
 #endif
 #endif
 
-// Returns number `i` of a block, or half `i`.
+// Returns number `i` of a block of four random numbers, or half `i` of these numbers.
 static __device__ __forceinline__ pygpu_unit_type pygpu_unit_of(const pygpu_u64 *c, int i) {
 #if PYGPU_HALVES
     return (unsigned)(c[i / 2] >> i % 2 * 32);
@@ -253,8 +253,8 @@ extern "C" __global__ void PYGPU_BOUNDS
     pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS;
     pygpu_upper upper = pygpu_begin(place.counter, task.keys);
 #if PYGPU_QUICK
-    // Number of blocks for the fast loop: the upper words of the counter are equal for all of them, and the first block
-    // begins at the start of the memory, which is aligned.
+    // Number of blocks of random numbers for the fast loop: the upper words of the counter are equal for all of them,
+    // and the elements of the first block begin at the start of the memory, which is aligned.
     const bool is_straight = first == 0 && least == 0 && (size_t)out % 16 == 0 && place.counter[0] + blocks >= blocks;
     const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
     if (start + PYGPU_THREADS <= straight) {

@@ -63,11 +63,11 @@ pub enum Distribution {
     Raw,
     /// Integers from 0 up to, but excluding, a bound. The smallest value is added to them.
     Bounded,
-    /// Uniform in [0, 1).
+    /// Uniform distribution on [0, 1).
     Uniform,
     /// Normal distribution with mean 0 and standard deviation 1.
     Normal,
-    /// Exponential with mean 1.
+    /// Exponential distribution with mean 1.
     Exponential,
 }
 
@@ -251,7 +251,7 @@ fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) 
 fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stream) -> Result<Function> {
     let name = task.distribution.name();
     let halves = task.halves(kind);
-    // The kernel omits the addition of a mean of 0, because it would take one of thirty instructions.
+    // The kernel omits the addition of a mean of 0, because an element needs only about thirty instructions without it.
     let is_centered = halves && task.distribution == Distribution::Normal && task.scale[0] as f32 == 0.0;
     let key = [task.distribution as u8, u8::from(halves), kind as u8, u8::from(is_centered)];
     COMPILED.function(stream.device(), &key, name, || {

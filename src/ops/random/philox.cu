@@ -41,8 +41,8 @@ struct pygpu_keys {
     unsigned of[10][4];
 };
 
-// Combines both 32-bit halves separately. An instruction can thus read the key directly from the kernel's parameters,
-// which costs nothing.
+// Returns the exclusive or of two numbers and a key, computed in 32-bit halves. An instruction can thus read the key
+// directly from the kernel's parameters, which costs nothing.
 static __device__ __forceinline__ pygpu_u64 pygpu_mixed(pygpu_u64 a, pygpu_u64 b, const unsigned *key) {
     const unsigned low = (unsigned)a ^ (unsigned)b ^ key[0], high = (unsigned)(a >> 32) ^ (unsigned)(b >> 32) ^ key[1];
     return (pygpu_u64)high << 32 | low;
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_ke
 }
 
 // Results of the first two rounds that depend on all words of a counter except the lowest. They are equal for nearly
-// all blocks of a launch.
+// all blocks of random numbers of a launch.
 struct pygpu_upper {
     pygpu_u64 high, low, low1, mixed;
 };
@@ -89,7 +89,7 @@ static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_up
     pygpu_rounds(c, keys, 2);
 }
 
-// Computes the counter that is `blocks` blocks after `from`.
+// Computes the counter that is `blocks` blocks of four random numbers after `from`.
 static __device__ __forceinline__ void pygpu_later(pygpu_u64 *c, const pygpu_u64 *from, pygpu_u64 blocks) {
     c[0] = from[0] + blocks;
     const pygpu_u64 c1 = from[1] + (c[0] < blocks);

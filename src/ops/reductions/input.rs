@@ -17,9 +17,10 @@ pub struct InputExpression {
     pub parameters: String,
     /// The names of the parameters in `parameters`, separated by commas.
     pub names: String,
-    /// Code that loads the operands' packs at element `at`. This code precedes all computations.
+    /// Code that loads a pack (several consecutive elements) of each operand at element `at`. This code precedes all
+    /// computations.
     pub packs: String,
-    /// Code that computes element `v` of a pack and stores it in `made.item[v]`.
+    /// Code that computes element `v` of the elements that are loaded together, and stores it in `made.item[v]`.
     pub element: String,
 }
 

@@ -113,7 +113,8 @@ fn address(array: &Array, plan: &ReductionPlan, side: usize) -> u64 {
 
 fn shape(places: i64, block: BlockShape, splits: u32) -> LaunchShape {
     let blocks = (places as u64).div_ceil(block.all_places());
-    // The conversion to 32 bits never fails: so many blocks would need more elements than fit into a device's memory.
+    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // memory.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
 }

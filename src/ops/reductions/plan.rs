@@ -16,22 +16,22 @@ pub const OUT: usize = 1;
 /// Operand number of the mask in the loop nest; the mask selects the elements to reduce.
 pub const MASK: usize = 2;
 
-/// Number of elements, or packs, that a thread loads before it combines them. The memory accesses then overlap.
-/// `EACH_OF_BATCH` applies to packs that are processed as a batch; it is smaller than `EACH`, because all packs of a
-/// batch stay in registers.
+/// Number of elements, or packs (vector loads), that a thread loads before it combines them. The memory accesses then
+/// overlap. `EACH_OF_BATCH` applies to packs that are processed as a batch; it is smaller than `EACH`, because all
+/// packs of a batch stay in registers.
 const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
-/// Number of results per thread, if a single pack contains all elements of a result.
+/// Number of results per thread, if a single vector load (pack) contains all elements of a result.
 const TURNS: u32 = 4;
-/// Maximum number of elements in a pack; `PACK_BYTES` is the maximum size of a pack in bytes.
+/// Maximum number of elements in a pack, i.e. in one vector load; `PACK_BYTES` is the maximum size of a pack in bytes.
 const PACK: u32 = 4;
 const PACK_BYTES: u32 = 16;
 /// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results.
 /// Together they read half a kilobyte of the row at once, i.e. 32 packs of 16 bytes.
 const COLUMNS: u32 = 32;
-/// Number of blocks that a multiprocessor runs concurrently if elements are loaded individually.
+/// Number of thread blocks that a multiprocessor runs concurrently if elements are loaded individually.
 pub const BLOCKS: u32 = 8;
-/// Number of blocks that a multiprocessor runs concurrently if elements are loaded as packs.
+/// Number of thread blocks that a multiprocessor runs concurrently if several elements are loaded at once.
 pub const BLOCKS_OF_PACKS: u32 = 4;
 
 /// How the threads of a block are assigned to results. The fields are compiled into the kernel as constants.
@@ -44,17 +44,17 @@ pub struct BlockShape {
     pub lanes: u32,
     /// Whether adjacent threads compute the same result. If false, adjacent threads compute adjacent results.
     pub along: bool,
-    /// Number of elements in a pack. If `along` is set, all elements of a pack belong to one result. Otherwise each
-    /// element belongs to a different result.
+    /// Number of elements in a pack, i.e. in one vector load. If `along` is set, all elements of a pack belong to one
+    /// result. Otherwise each element belongs to a different result.
     pub vector: u32,
-    /// Number of elements, or packs, that a thread loads before combining them.
+    /// Number of elements, or packs (vector loads), that a thread loads before it combines them.
     pub each: u32,
     /// Number of results that a thread computes one after another.
     pub turns: u32,
 }
 
 impl BlockShape {
-    /// Returns how many results a block computes.
+    /// Returns how many results a thread block computes.
     pub fn all_places(self) -> u64 {
         let abreast = if self.along { 1 } else { self.vector };
         u64::from(self.places) * u64::from(abreast * self.turns)
@@ -68,7 +68,7 @@ pub struct ReductionOptions {
     pub reduced: u64,
     /// Whether elements must be traversed in C order.
     pub in_order: bool,
-    /// Whether the function combines the elements of a pack as one batch.
+    /// Whether the function combines the elements of one vector load as one batch.
     pub in_batches: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct OperandAddresses {
     pub address: [usize; 2],
 }
 
-/// The plan of a reduction: the loop nests, and the division of work among blocks and threads.
+/// The plan of a reduction: the loop nests, and the division of work among thread blocks and threads.
 #[derive(Clone, Debug)]
 pub struct ReductionPlan {
     walk: LoopNest,
@@ -93,17 +93,17 @@ pub struct ReductionPlan {
     pub count: i64,
     /// How the threads of a block are assigned to results.
     pub block: BlockShape,
-    /// Number of blocks that share the elements of each result. If this number is greater than 1, a second launch
-    /// combines the blocks' partial results.
+    /// Number of thread blocks that share the elements of each result. If this number is greater than 1, a second
+    /// launch combines the blocks' partial results.
     pub splits: u32,
 }
 
-/// The number of threads and blocks that a device runs concurrently.
+/// The number of threads and thread blocks that a device runs concurrently.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceCapacity {
     /// Number of threads per block.
     pub threads: u32,
-    /// Number of blocks that the device runs concurrently.
+    /// Number of thread blocks that the device runs concurrently.
     pub blocks: u32,
 }
 
@@ -130,15 +130,15 @@ pub fn plan(
         (Some(kept), Some(reduced)) => reduced <= kept,
         (kept, _) => kept.is_none(),
     };
-    // The elements of a mask are read individually. Therefore a reduction with a mask uses no packs.
+    // The elements of a mask are read individually. Therefore a reduction with a mask uses no vector loads.
     let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
     let each = if wants.in_batches && vector > 1 { EACH_OF_BATCH } else { EACH };
     let one = BlockShape { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
     let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
-    // The elements are divided among more blocks only as long as each thread has at least 4 iterations. With fewer
-    // iterations, the division saves less time than the second launch costs.
+    // The elements are divided among more thread blocks only as long as each thread has at least 4 iterations. With
+    // fewer iterations, the division saves less time than the second launch costs.
     let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
@@ -146,9 +146,9 @@ pub fn plan(
     Ok(ReductionPlan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
-/// Returns the number of elements per pack. At every position that a thread reads, that many elements are contiguous
-/// and aligned. If `along` is set, the elements of a pack belong to one result. Otherwise each belongs to a different
-/// result, and the results must be contiguous and aligned too.
+/// Returns the number of elements per pack, i.e. per vector load. At every position that a thread reads, that many
+/// elements are contiguous and aligned. If `along` is set, the elements of a pack belong to one result. Otherwise each
+/// belongs to a different result, and the results must be contiguous and aligned too.
 fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     let axis = if along { walk.rank() } else { walk.unreduced_rank() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };

@@ -1,9 +1,9 @@
-// Reduces the elements along the reduced axes to one value, the result, for each position along the other axes. A block
-// has PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements into a state, an intermediate value, and
-// the threads of a column join their states as a tree. If the grid has several blocks along y, these blocks share the
-// elements of a result, and a second launch joins the states of the blocks. A thread reads PYGPU_VECTOR contiguous
-// elements at once. These elements belong to one result if PYGPU_ABREAST is 1, and otherwise to PYGPU_VECTOR adjacent
-// results. The order of joins depends only on the shape and the device.
+// Reduces the elements along the reduced axes to one value, the result, for each position along the other axes. A
+// thread block has PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements into a state, an
+// intermediate value, and the threads of a column join their states as a tree. If the grid has several blocks along y,
+// these blocks share the elements of a result, and a second launch joins the states of the blocks. A thread reads
+// PYGPU_VECTOR contiguous elements at once. These elements belong to one result if PYGPU_ABREAST is 1, and otherwise to
+// PYGPU_VECTOR adjacent results. The order of joins depends only on the shape and the device.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_VECTOR / PYGPU_ABREAST)
 
@@ -79,8 +79,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     pygpu_state sum[PYGPU_VECTOR];
 #if PYGPU_TURNS > 1
-    // Here one pack contains all elements of a result. A thread loads the packs of PYGPU_TURNS results before it
-    // reduces them, so that the loads overlap.
+    // Here one vector load (pack) contains all elements of a result. A thread loads the elements of PYGPU_TURNS results
+    // before it reduces them, so that the loads overlap.
     const size_t from = (size_t)blockIdx.x * (PYGPU_THREADS * PYGPU_TURNS) + tid;
     pygpu_packed next[PYGPU_TURNS];
 #pragma unroll

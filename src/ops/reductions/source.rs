@@ -164,12 +164,13 @@ struct ReductionFragments<'a> {
     parameters: String,
     /// Code that is executed before the first element of a result is loaded.
     base: String,
-    /// Expression that loads the pack with index `i`.
+    /// Expression that loads pack `i`, i.e. several consecutive elements.
     load: String,
     /// Condition that is true if the mask selects element `i`; `None` if the reduction has no mask.
     mask: Option<String>,
     store: String,
-    /// Definitions of the pack type and of helper functions. Each of the two kernels has its own version of them.
+    /// Definitions of helper functions, and of the type of a pack, i.e. of the elements of one load. Each of the two
+    /// kernels has its own version of them.
     more: String,
     /// Definitions of functions that the other fragments call.
     preamble: &'a str,
@@ -184,7 +185,7 @@ fn assembled(
 ) -> KernelSource {
     let name = name_of(row).to_string();
     // With this launch bound, the compiler limits the registers per thread such that a multiprocessor can run
-    // `BLOCKS_OF_PACKS` blocks concurrently.
+    // `BLOCKS_OF_PACKS` thread blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
         .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))
@@ -283,7 +284,7 @@ pub fn first(
     assembled(row, types, plan, block, &ReductionFragments { parameters, base, load, mask, store, more, preamble })
 }
 
-/// Generates the C++ function that computes a pack of input elements by an expression.
+/// Generates the C++ function that computes several consecutive input elements (a pack) by an expression.
 fn mapped(map: &InputExpression) -> String {
     format!(
         "static __device__ __forceinline__ pygpu_packed pygpu_mapped(size_t at, {}) {{\n    pygpu_packed made;\n{}\

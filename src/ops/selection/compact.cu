@@ -182,8 +182,8 @@ static __device__ inline void pygpu_move(const unsigned short *listed, unsigned 
 }
 
 // Task 0 copies the true elements of an array to `values`, task 1 assigns `values` to them, and task 2 computes their
-// indices. If `starts` is not null, each block processes one tile. Otherwise a single block processes all tiles, and
-// stores the number of true elements in `told`. Values are assigned only if the number of true elements equals
+// indices. If `starts` is not null, each thread block processes one tile. Otherwise a single block processes all tiles,
+// and stores the number of true elements in `told`. Values are assigned only if the number of true elements equals
 // `expected`.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_move_true(
     const unsigned char *mask, pygpu_long count, pygpu_long head, const pygpu_long *starts, pygpu_long tiles, pygpu_long *told,

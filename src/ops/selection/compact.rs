@@ -20,7 +20,7 @@ const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;
 const COUNTED: i64 = 4;
-/// Number of elements up to which a single block performs the whole mask operation, which saves launches.
+/// Number of elements up to which a single thread block performs the whole mask operation, which saves launches.
 const SMALL: i64 = 2 * TILE;
 
 /// A mask whose elements are contiguous.
@@ -66,7 +66,8 @@ struct TileOffsets {
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // The conversion to 32 bits never fails: so many blocks would need more elements than fit into a device's memory.
+    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // memory.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }
@@ -103,7 +104,7 @@ impl TileOffsets {
     }
 }
 
-/// A kernel that takes, puts or finds the elements at which a mask is true, and the kernel's parameters besides the
+/// A kernel that copies, assigns or lists the elements at which a mask is true, and the kernel's parameters besides the
 /// mask.
 struct MaskMove<'a> {
     kernel: MaskKernel,
@@ -120,8 +121,8 @@ struct MaskMove<'a> {
 }
 
 impl MaskMove<'_> {
-    /// Launches the kernel. If `starts` is `None`, a single block processes the whole mask and writes the number of
-    /// true elements to the readback at address `told`.
+    /// Launches the kernel. If `starts` is `None`, a single thread block processes the whole mask and writes the number
+    /// of true elements to the readback at address `told`.
     fn run(&self, mask: &Mask, starts: Option<&Array>, told: u64, stream: &Stream) -> Result<()> {
         let function = source::moving(stream.device(), self.kernel)?;
         let tiles = mask.tiles();

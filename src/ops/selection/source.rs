@@ -11,7 +11,7 @@ const TEXT: &str = include_str!("compact.cu");
 
 static COMPILED: KernelFamily = KernelFamily::of_library(24);
 
-/// Determines the action of a kernel at each position at which a mask is true.
+/// The action that a mask kernel performs at each position at which the mask is true: copy, assign, or write indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MaskOperation {
     /// Copies the array element at the position to the output.
@@ -22,7 +22,7 @@ pub(super) enum MaskOperation {
     Find,
 }
 
-/// Specification of a kernel that takes, puts or finds elements.
+/// Specification of a kernel that copies, assigns or lists the elements at which a mask is true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MaskKernel {
     pub(super) task: MaskOperation,
@@ -50,7 +50,7 @@ pub(super) fn starts(device: Device) -> Result<Function> {
     COMPILED.function(device, &[2], NAME, || source(NAME, 2, ""))
 }
 
-/// Returns the kernel that takes, puts or finds elements.
+/// Returns the kernel that copies, assigns or lists the elements at which a mask is true.
 pub(super) fn moving(device: Device, of: MaskKernel) -> Result<Function> {
     const NAME: &str = "pygpu_move_true";
     let MaskKernel { task, unit, span, rank } = of;

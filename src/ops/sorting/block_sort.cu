@@ -1,6 +1,6 @@
-// Sorts rows that fit into one block: PYGPU_CAPACITY keys of one or several rows, each padded to `1 << log` keys with
-// the greatest key. Uses Batcher's bitonic network (1968). Equal keys are ordered by their positions, so the sort is
-// stable.
+// Sorts rows that fit into the shared memory of one thread block: PYGPU_CAPACITY keys of one or several rows, each
+// padded to `1 << log` keys with the greatest key. Uses Batcher's bitonic network (1968). Equal keys are ordered by
+// their positions, so the sort is stable.
 struct pygpu_row_item {
     pygpu_key key;
 #if PYGPU_PLACES

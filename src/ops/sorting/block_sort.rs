@@ -13,12 +13,12 @@ use pygpu_memory::{Access, BlockUse};
 const TEXT: &str = include_str!("block_sort.cu");
 const NAME: &str = "pygpu_sort_rows";
 
-/// Maximum number of elements that one block sorts: `FEW` for short rows, so that many blocks run concurrently, and
-/// `MANY` for longer rows. Keys of 16 bytes, sorted together with their positions, need 40 KiB of shared memory.
+/// Maximum number of elements that one thread block sorts: `FEW` for short rows, so that many blocks run concurrently,
+/// and `MANY` for longer rows. Keys of 16 bytes, sorted together with their positions, need 40 KiB of shared memory.
 const FEW: i64 = 512;
 const MANY: i64 = 2048;
 
-/// Whether a row of `count` elements fits into one block.
+/// Whether one block of threads can sort a row of `count` elements.
 pub fn has_room(count: i64) -> bool {
     count <= MANY
 }
@@ -38,8 +38,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let function = COMPILED.function(stream.device(), &key, NAME, source)?;
     let blocks = (rows.rows as u64).div_ceil(capacity as u64 >> log);
     let shape = LaunchShape {
-        // The number of blocks always fits into 32 bits, because 2^32 blocks would sort more elements than a device's
-        // memory can contain.
+        // The number of thread blocks always fits into 32 bits, because 2^32 blocks would sort more elements than a
+        // device's memory can contain.
         grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
         block: [threads, 1, 1],
         shared: 0,

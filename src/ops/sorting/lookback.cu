@@ -1,4 +1,5 @@
-// Functions for communication within a warp, and the words in global memory by which blocks publish their counts.
+// Functions for communication within a warp, and the words in global memory by which thread blocks publish their
+// counts.
 #if PYGPU_WARP == 64
 typedef unsigned long long pygpu_lanes;
 #define PYGPU_COUNT_LANES(lanes) ((unsigned)__popcll(lanes))

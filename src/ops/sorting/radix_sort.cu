@@ -1,14 +1,14 @@
 // Sorts long rows by the bytes of their keys, the lowest first, with one pass over the keys for each byte (Adinets and
-// Merrill, "Onesweep", 2022). A block has a tile of PYGPU_TILE keys. It counts the tile's digits, and publishes these
-// counts before it orders its keys. The sum of the counts of all earlier tiles is the offset of the tile. Counts are
-// integers, so the result does not depend on which block comes first.
+// Merrill, "Onesweep", 2022). A thread block has a tile of PYGPU_TILE keys. It counts the tile's digits, and publishes
+// these counts before it orders its keys. The sum of the counts of all earlier tiles is the offset of the tile. Counts
+// are integers, so the result does not depend on which block comes first.
 #define PYGPU_THREADS 256
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 
 #if PYGPU_IS_COUNT
 // For each pass and each value of a digit, counts the keys of a row with this digit. Rows are on the grid's x axis,
-// which permits the most blocks.
+// which permits the most thread blocks.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,
                                                                              pygpu_number count) {
     __shared__ unsigned own[PYGPU_PASSES * 256];
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     __shared__ unsigned drawn;
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     const bool is_first = pass == 0, is_last = pass == PYGPU_PASSES - 1;
-    // Blocks take tiles in the order of their indices, so that a block waits only for blocks that are running.
+    // Thread blocks take tiles in the order of their indices, so that a block waits only for blocks that are running.
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
     unsigned *own = digits + warp * 256;
     pygpu_lanes *own_written = written + warp * 256;

@@ -1,5 +1,5 @@
-//! Implements the radix sort of rows that do not fit into one block, with one pass over the keys for each of their
-//! bytes.
+//! Implements the radix sort of rows that do not fit into one block of threads, with one pass over the keys for each of
+//! their bytes.
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};
@@ -23,9 +23,9 @@ const SWEEP: &str = "pygpu_sort_sweep";
 /// Threads per block: one for each value of a digit, which has 8 bits.
 const THREADS: i64 = 256;
 
-/// Number of blocks that a multiprocessor runs concurrently. The first number is for sorts without positions; the
-/// second one is for sorts with positions, which need more registers. The numbers were measured on an H200, like those
-/// of [`each`].
+/// Number of thread blocks that a multiprocessor runs concurrently. The first number is for sorts without positions;
+/// the second one is for sorts with positions, which need more registers. The numbers were measured on an H200, like
+/// those of [`each`].
 const BLOCKS: [u32; 2] = [4, 3];
 
 /// Number of bytes that a thread of the counting kernel loads at once.

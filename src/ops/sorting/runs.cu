@@ -29,8 +29,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-// Returns how many runs begin before the pack of a lane, in one round of a warp. Also adds to `all` the number of runs
-// that begin in the whole round.
+// Returns how many runs begin before the elements that a lane has loaded, in one round of a warp. Also adds to `all`
+// the number of runs that begin in the whole round.
 static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
     const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
     unsigned before = 0;
@@ -62,7 +62,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
     const unsigned tile = drawn;
     const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
-    // A warp processes consecutive elements. Each lane processes every PYGPU_WARP-th pack of these elements.
+    // A warp processes consecutive elements. Each lane processes every PYGPU_WARP-th vector load (pack) of these
+    // elements.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane * PYGPU_PACK;
     sorted += start;
     pygpu_element own[PYGPU_EACH];
@@ -80,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
             if (i < valid) own[turn] = sorted[i];
         }
     }
-    // One bit for each element, which is set if a run begins at the element. The element before a pack was read by an
-    // adjacent lane, so this element is in the cache.
+    // One bit for each element, which is set if a run begins at the element. The element before those of a lane was
+    // read by an adjacent lane, so this element is in the cache.
     unsigned begins = 0;
 #pragma unroll
     for (int round = 0; round < PYGPU_ROUNDS; round++) {

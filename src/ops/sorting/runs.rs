@@ -22,14 +22,14 @@ const TEXT: &str = include_str!("runs.cu");
 const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
-/// Maximum size in bytes of the elements that one thread processes. The value is large because each block waits for the
-/// previous block, and more elements per thread mean fewer blocks.
+/// Maximum size in bytes of the elements that one thread processes. The value is large because each thread block waits
+/// for the previous block, and more elements per thread mean fewer blocks.
 const BYTES_OF_THREAD: u64 = 128;
 /// Maximum number of elements that one thread processes. The limit exists because each element needs one bit of a
 /// 32-bit word.
 const MOST_EACH: u64 = 32;
 
-/// Size of a pack in bytes.
+/// Size in bytes of a pack, i.e. of the elements that a thread loads by one instruction.
 const BYTES_OF_PACK: u64 = 16;
 
 /// Returns the number of elements per thread.

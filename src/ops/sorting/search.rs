@@ -26,17 +26,17 @@ const COUNT: &str = "pygpu_count_places";
 const SUM: &str = "pygpu_sum_runs";
 
 const THREADS: u32 = 256;
-/// Size in bytes of the keys that a block keeps in shared memory.
+/// Size in bytes of the keys that a thread block keeps in shared memory.
 const HELD: i64 = 8192;
-/// Number of bins that a block counts in shared memory.
+/// Number of bins that a thread block counts in shared memory.
 const FEW: i64 = 4096;
 /// Number of blocks per multiprocessor for kernels whose blocks first load shared memory.
 const BLOCKS: u64 = 8;
 /// Minimum average length of the runs of weights for which `THREADS` threads sum each run. For shorter runs, 32 threads
 /// sum each run.
 const LONG: i64 = 128;
-/// Maximum number of blocks that sum one run of weights; `ENOUGH` is the total number of blocks that suffices to occupy
-/// the device.
+/// Maximum number of thread blocks that sum one run of weights; `ENOUGH` is the total number of thread blocks that
+/// suffices to occupy the device.
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 

@@ -1,5 +1,5 @@
-// Sums each run of weights, which are read at the positions in `places`. A block sums one part of a run. The order of
-// the additions depends only on the length of the run.
+// Sums each run of weights, which are read at the positions in `places`. A thread block sums one part of a run. The
+// order of the additions depends only on the length of the run.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
     pygpu_sum_runs(const double *weights, const long long *places, const long long *starts, double *sums, long long runs) {
     __shared__ double held[PYGPU_THREADS];

@@ -23,7 +23,7 @@ pub struct UniqueOutputs {
     pub nan_apart: bool,
 }
 
-/// Results of unique.
+/// Results of the search for the unique elements of an array.
 pub struct Unique {
     /// The distinct values in ascending order.
     pub values: Array,

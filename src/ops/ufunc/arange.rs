@@ -27,7 +27,8 @@ pub struct Spacing<'a> {
     pub ends: bool,
 }
 
-/// Returns the type in which values of a type are computed. The kernel's parameters have this type too.
+/// Returns the type in which a sequence with elements of type `kind` is computed. The kernel's parameters have this
+/// type too.
 pub fn computed_in(kind: ScalarType) -> ScalarType {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::Float32,
@@ -129,7 +130,7 @@ fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     )
 }
 
-/// Creates a kernel whose arguments are scalars of the computation's type, integers, and the target.
+/// Creates a kernel whose arguments are scalars of the type in which the values are computed, integers, and the target.
 fn write(
     name: &str,
     kind: ScalarType,

@@ -2,7 +2,7 @@
 
 use pygpu_base::dtype::ScalarType::{self, *};
 
-/// Types in the order in which NumPy tries loops.
+/// Element types in the order in which NumPy tries a function's loops, i.e. its implementations for single types.
 pub const ORDER: [ScalarType; 15] = [
     Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
     Complex128,
@@ -13,7 +13,7 @@ pub const ORDER: [ScalarType; 15] = [
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// All types with loops.
+    /// All types for which functions may have loops, i.e. implementations.
     pub const ALL: Self = Self::of(&ORDER);
 
     /// The types of a list.

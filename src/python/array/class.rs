@@ -101,7 +101,7 @@ pub(crate) struct GpuArray {
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
-    /// Whether the address is visible outside PyGPU. The block is then registered in `memory::address_registry`.
+    /// Whether the address is visible outside PyGPU. The memory block is then registered in `memory::address_registry`.
     has_escaped: AtomicBool,
 }
 
@@ -129,8 +129,8 @@ impl GpuArray {
         value
     }
 
-    /// Returns the address of element zero, or 0 for an empty array. Marks the block as escaped, because the caller may
-    /// pass the address back as an integer later.
+    /// Returns the address of element zero, or 0 for an empty array. Marks the memory block as escaped, because the
+    /// caller may pass the address back as an integer later.
     ///
     /// # Errors
     /// Driver errors of pending operations.
@@ -284,7 +284,7 @@ impl GpuArray {
     /// Replaces shape and strides. Other views of the memory keep their shape and strides.
     ///
     /// # Errors
-    /// The errors of [`GpuArray::array`], and of a layout that exceeds the memory.
+    /// `ValueError` if the new layout exceeds the memory; otherwise those of [`GpuArray::array`].
     pub(super) fn replace_layout(&self, py: Python<'_>, layout: Layout) -> PyResult<()> {
         let array = self.array(py)?.view(layout)?;
         let owner_address = |array: &Array| array.owner().map(|(owner, _)| std::ptr::from_ref(owner).addr());

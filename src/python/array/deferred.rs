@@ -24,8 +24,8 @@ impl GpuArray {
     }
 }
 
-/// Creates the result of a deferred operation, with a block of `bytes` bytes, and records the operation. `create`
-/// creates the array over the block.
+/// Creates the result of a deferred operation, with a memory block of `bytes` bytes, and records the operation.
+/// `create` creates the array over the block.
 ///
 /// # Errors
 /// The errors of `create`; driver errors of pending operations.

@@ -65,7 +65,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     }
 }
 
-/// Converts like `from_python`. A missing or `None` argument means float64, NumPy's default.
+/// Converts an argument `dtype=` like `from_python`. A missing or `None` argument means float64, NumPy's default.
 #[inline]
 pub(crate) fn or_float64(object: Option<&Bound<'_, PyAny>>) -> PyResult<DType> {
     match object {

@@ -15,7 +15,7 @@ fn index<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyA
     numbers::index(object)
 }
 
-/// Converts an integer of any sign.
+/// Converts a Python integer of any sign to a 64-bit number.
 ///
 /// # Errors
 /// `TypeError` for non-integers, including bools; `ValueError` for integers that exceed 64 bits.
@@ -24,7 +24,7 @@ pub(crate) fn signed(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     number.extract().map_err(|_| PyValueError::new_err(format!("{name} is {number}, which no 64 bits hold")))
 }
 
-/// Converts an integer that fits in 32 bits.
+/// Converts a Python integer of any sign to a 32-bit number.
 ///
 /// # Errors
 /// The errors of `signed`; `ValueError` for integers that exceed 32 bits.
@@ -33,7 +33,7 @@ pub(crate) fn int32(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i32> {
     i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{name} is {number}, which no 32 bits hold")))
 }
 
-/// Converts a non-negative integer: a size, a handle, an address.
+/// Converts a non-negative Python integer (a size, a handle or an address) to an unsigned 64-bit number.
 ///
 /// # Errors
 /// `TypeError` for non-integers, including bools; `ValueError` for negative integers and those that exceed 64 bits.
@@ -45,7 +45,8 @@ pub(crate) fn unsigned(object: &Bound<'_, PyAny>, name: &str) -> PyResult<u64> {
     })
 }
 
-/// Converts a number of bytes, an address or a handle to the machine's width.
+/// Converts a non-negative Python integer (a number of bytes, an address or a handle) to a number of the machine's
+/// width.
 ///
 /// # Errors
 /// The errors of `unsigned`; `ValueError` for integers that exceed the machine's width.

@@ -68,7 +68,7 @@ impl PyAllocator {
         Ok(Self { is_inherited: true, ..Self::new(object)? })
     }
 
-    /// Takes the memory object that the last call returned, if PyGPU tracks its block.
+    /// Takes the memory object that the last call of the allocator returned, if PyGPU tracks its memory block.
     pub(crate) fn take_tracked_memory(&self) -> Option<Py<PyAny>> {
         self.tracked_memory.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -185,7 +185,7 @@ fn allocate_with(
     let bytes = layout.nbytes() as usize;
     let allocation = py.without_gil(|| Allocation::from_allocator(allocator, bytes, &stream::current(device)))?;
     if let Some(memory) = allocator.take_tracked_memory() {
-        // The array uses the tracked block itself, with its recorded uses, instead of a wrapper of the block.
+        // The array uses the tracked memory block itself, with its recorded uses, instead of a wrapper of the block.
         let argument = MemoryArgument::from_python(memory.bind(py))?;
         let allocator = Some(allocator::result_allocator(object));
         let memory_owner = MemoryOwner { object: SendPyObject::new(memory), is_arrays: true, allocator };

@@ -24,8 +24,9 @@ pub(crate) fn set_hooks() {
     fusion::install_hooks(flush_from_anywhere);
 }
 
-/// Flushes with the GIL released, whether or not the calling thread holds the GIL. The function never requests the GIL,
-/// because callers such as the helper thread do not hold the GIL.
+/// Flushes the queues of deferred operations in `scope` without the GIL. If the calling thread holds the GIL, the GIL
+/// is released for the flush and acquired again afterwards. A thread that does not hold the GIL, such as the helper
+/// thread, never acquires it here.
 fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     let flush = || fusion::flush(scope, cause);
     if shutdown::exiting() || with_held_gil(|py| py.without_gil(flush)).is_none() {
@@ -54,7 +55,7 @@ pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
     if hooks::has_pending() { require_values(array.allocation()) } else { Ok(()) }
 }
 
-/// Launches the operation that computes a block, and all earlier operations of the same queue.
+/// Launches the operation that computes the values of a memory block, and all earlier operations of the same queue.
 ///
 /// # Errors
 /// The error of the launched operation.

@@ -52,7 +52,8 @@ pub(crate) fn cast_into(
     cast_into_target(py, target, values, mask, false, stream)
 }
 
-/// Casts like [`cast_into`]. `is_new` is true if the target's memory is uninitialized, so that nothing of it is kept.
+/// Writes converted values into an array like [`cast_into`]. `is_new` is true if the target's memory is uninitialized,
+/// so that nothing of it is kept.
 fn cast_into_target(
     py: Python<'_>,
     target: &Array,
@@ -176,7 +177,8 @@ fn call_copyto(
     Ok(())
 }
 
-/// Casts on the host, for types without kernels (structured items, 8-bit floats) and if no compiler is available.
+/// Casts values on the host, if their types have no kernel (structured items, 8-bit floats) or if no compiler is
+/// available.
 #[cold]
 fn through_the_host(
     py: Python<'_>,

@@ -24,7 +24,7 @@ pub(crate) fn is_process_memory(device: Device) -> bool {
     device.is_cpu() && !custom_allocator::is_in_use()
 }
 
-/// Allocates a block in the order of the thread's current stream.
+/// Allocates a memory block in the order of the thread's current stream.
 #[inline]
 pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResult<Allocation> {
     if is_process_memory(device) {
@@ -73,7 +73,8 @@ pub(crate) fn upload_new(
     Ok(array)
 }
 
-/// Uploads like [`upload_new`] on a given stream, and waits for the copy if requested.
+/// Creates an array with the values of an ndarray like [`upload_new`], on a given stream. Waits for the copy if
+/// requested.
 pub(crate) fn upload_new_on(
     py: Python<'_>,
     source: Bound<'_, PyUntypedArray>,

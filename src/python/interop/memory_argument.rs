@@ -32,9 +32,10 @@ use pygpu_memory::{Allocation, OwnerBox};
 
 /// An owner that is kept alive while arrays refer to its memory.
 pub(crate) trait IntoOwner {
-    /// Converts the owner for an array in an existing block. The block frees its memory independently of the owner.
+    /// Converts the owner for an array in an existing memory block. The block frees its memory independently of the
+    /// owner.
     fn for_existing_block(self) -> OwnerBox;
-    /// Converts the owner for a new block, whose memory is valid as long as the owner is alive.
+    /// Converts the owner for a new memory block, whose memory is valid as long as the owner is alive.
     fn for_owned_memory(self) -> OwnerBox;
 }
 
@@ -123,8 +124,8 @@ impl MemoryArgument {
         Self { address, blocks: smallvec![(block, AddressedMemory::Own)], reported_extent: None, readonly }
     }
 
-    /// Adds the extent that the object reports. The extent is `nbytes` or `size` of the object, of its `_block`
-    /// (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
+    /// Stores the extent of the memory, as the object at the address reports it. The extent is `nbytes` or `size` of
+    /// the object, of its `_block` (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
     fn reported_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         let attribute = |holder: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {

@@ -239,7 +239,7 @@ impl PyKernel {
         Ok(self.function().device().into())
     }
 
-    /// Handle of the driver.
+    /// The driver's handle of the kernel.
     #[getter]
     fn handle(&self) -> PyResult<usize> {
         Ok(self.function().handle().0)

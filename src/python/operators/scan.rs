@@ -124,7 +124,8 @@ pub(super) fn call<'py>(
         scan_with_numpy(py, entry, array, axis, computed, &out)?;
         return Ok(out);
     }
-    // Overlapping memory is copied, because one block may write results to memory that another block still has to read.
+    // Overlapping memory is copied, because one thread block may write results to memory that another thread block
+    // still has to read.
     let input_copy = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
         true => Some(transfer::device_copy_like(py, array)?),
         false => None,
@@ -225,8 +226,8 @@ pub(super) fn read_axis(method: &str, axis: Option<Bound<'_, PyAny>>, ndim: usiz
     }
 }
 
-/// Declares scans. Each declaration consists of a summary, the form (`method` or `function`), the name in Python, the
-/// name by which the reduction is found in the table of reductions, and examples.
+/// Declares the functions and methods that compute scans. Each declaration consists of a summary, the form (`method` or
+/// `function`), the name in Python, the name by which the reduction is found in the table of reductions, and examples.
 macro_rules! scans {
     ($($(#[$summary:meta])* $form:ident $name:ident => $entry:literal { $(#[$example:meta])* })*) => {
         $(scans! { @ $form $name $entry {$(#[$summary])*} {$(#[$example])*} })*

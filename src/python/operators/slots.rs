@@ -118,7 +118,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// Computes an operator. Returns `NotImplemented` if the other operand has an unsupported type.
+/// Computes the result of an operator. Returns `NotImplemented` if the other operand has an unsupported type.
 #[inline]
 fn compute_operator(py: Python<'_>, entry: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
     match ufunc_call::call(py, entry, operands, &UfuncKeywords::default())? {

@@ -168,9 +168,9 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -
     })?)
 }
 
-/// Declares sorts. Each declaration consists of a summary, the form, the name in Python, the Rust function that sorts,
-/// and the docstring's sections after the parameters. The form is `function`, `method`, or `in_place` for a method
-/// without a result.
+/// Declares the functions and methods that sort. Each declaration consists of a summary, the form, the name in Python,
+/// the Rust function that sorts, and the docstring's sections after the parameters. The form is `function`, `method`,
+/// or `in_place` for a method without a result.
 macro_rules! sorts {
     ($($(#[$summary:meta])* $form:ident $name:ident => $run:path { $(#[$rest:meta])* })*) => {
         $(sorts! { @ $form $name $run {$(#[$summary])*} {$(#[$rest])*} })*

@@ -24,7 +24,8 @@ use pygpu_layout::Dims;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
-/// Calls a ufunc. Returns its result, or a tuple if it has two results; `None` if an operand has an unsupported type.
+/// Calls a ufunc with the given operands. Returns its result, or a tuple if the ufunc has two results; `None` if an
+/// operand has an unsupported type.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `OverflowError`, as in NumPy; driver errors.
@@ -135,7 +136,8 @@ fn finish<'py>(
     Ok(Some(PyTuple::new(py, objects)?.into_any()))
 }
 
-/// Returns the type that identifies the loop for the operands and the keyword `dtype` of a call.
+/// Selects a loop (the ufunc's implementation for certain types) by the operands and the keyword `dtype` of a call.
+/// Returns the type by which the table of ufuncs identifies this loop.
 #[inline(always)] // called from two short functions, so that inlining adds little code
 pub(super) fn select_loop(
     entry: &'static UfuncEntry,

@@ -13,7 +13,7 @@ use pygpu_backend as backend;
 use pygpu_base::flush::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_memory::{pool, readback};
+use pygpu_memory::pool;
 use pygpu_ops::library_objects;
 
 /// Returns the number of devices of the default backend; at least one.
@@ -135,7 +135,6 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         // context has an error, since the libraries' functions may then fail in any way.
         if Stream::default_of(device).query().unwrap_or(false) {
             library_objects::destroy(device)?;
-            readback::trim(device);
         }
         // SAFETY: the Python docstring states the caller's obligations for objects of other libraries. PyGPU's own
         // handles compare the device's epoch, which a reset increments, before each use.

@@ -45,7 +45,7 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 pub(crate) struct DeviceAllocation {
     memory: Mutex<Option<MemorySource>>,
     address: Address,
-    /// Whether code outside PyGPU may have the block's address. Operations on such a block are not deferred.
+    /// Whether code outside PyGPU may have the memory block's address. Operations on such a block are not deferred.
     has_escaped: AtomicBool,
     /// The address as a ctypes pointer, created at the first use.
     pub(crate) parameter: CtypesPointerCache,
@@ -53,7 +53,7 @@ pub(crate) struct DeviceAllocation {
 
 /// Owner of the memory to which a `DeviceAllocation` refers.
 enum MemorySource {
-    /// A block that was allocated for this object.
+    /// A memory block that was allocated for this object.
     Block(Arc<Allocation>),
     /// An array whose memory the object refers to (`GPUArray.gpudata`).
     Array(Array),

@@ -155,9 +155,10 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
         pool::trim(device, keep)?;
         // The quarantine is emptied after `sweep` and `pool::trim`, because these two functions add memory to it.
         quarantine::trim();
+        // Freed readbacks go to the pinned cache.
+        readback::trim(device);
         pinned_cache::trim(device)?;
         ring::trim(device, 0)?;
-        readback::trim(device);
         host_block_cache::trim(0);
         Ok::<_, pygpu_base::error::Error>(())
     };

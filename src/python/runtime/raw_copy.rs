@@ -178,8 +178,8 @@ impl CopyRows {
     }
 }
 
-/// Copies on `requested_stream`, and waits for the copy if `wait` is set. Without a stream, copies on the default
-/// stream of the device whose memory is copied, and always waits.
+/// Copies the rows in the order of `requested_stream`, and waits for the copy if `wait` is set. Without a stream,
+/// copies the rows on the default stream of the device whose memory is copied, and always waits.
 fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&Stream>, wait: bool) -> Result<()> {
     if rows.extent.width == 0 {
         return Ok(());
@@ -194,8 +194,8 @@ fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&St
     }
 }
 
-/// Copies on `requested_stream` without waiting. Without a stream, copies on the default stream of the device whose
-/// memory is copied, and waits.
+/// Copies the rows in the order of `requested_stream`, without waiting. Without a stream, copies the rows on the
+/// default stream of the device whose memory is copied, and waits.
 pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&Stream>) -> Result<()> {
     let default_device = requested_stream.map_or_else(Device::current, |stream| Ok(stream.device()))?;
     let to = CopyEndpoint::lookup(default_device, rows.target.address, rows.span(&rows.target), Access::Write)?;

@@ -35,13 +35,13 @@ const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
-/// Locks a table of blocks. The caller must hold the lock only for a few instructions: the caller removes values whose
-/// drop calls a driver from the table, and drops these values after the lock is released.
+/// Locks a table of memory blocks. The caller must hold the lock only for a few instructions: the caller removes values
+/// whose drop calls a driver from the table, and drops these values after the lock is released.
 pub(super) fn lock<T: Send>(table: &'static AllocationMap<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
     table.lock()
 }
 
-/// Removes the blocks of a device from all tables, because a reset of the device destroyed their memory.
+/// Removes the memory blocks of a device from all tables, because a reset of the device destroyed their memory.
 pub(crate) fn forget(device: Device) {
     for table in [&ON_DEVICE, &PINNED, &STREAM_ORDERED] {
         // The blocks may be dropped while the lock is held, because the drop of a block that a reset destroyed calls no
@@ -175,7 +175,7 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(address.py().without_gil(|| {
         let stream_ordered = lock(&STREAM_ORDERED).remove(&address_to_free);
         let Some(block) = stream_ordered else { return remove_block(&ON_DEVICE, "cudaFree", address_to_free) };
-        // The free waits for the whole device, because the streams that used the block are unknown.
+        // The free waits for the whole device, because the streams that used the memory block are unknown.
         block.mark_untracked();
         address_registry::forget(&block);
         shutdown::collect_errors(|| drop(block))

@@ -204,7 +204,7 @@ impl TextureArray {
         Ok(Self { array: Detached::new(array) })
     }
 
-    /// Copies elements in.
+    /// Copies elements into this array.
     ///
     /// Parameters
     /// ----------

@@ -39,7 +39,7 @@ class time_range:
     message : str, optional
         Label of the range; for a decorated function its name by default.
     color_id, argb_color : int, optional
-        Accepted for CuPy's programs; the profiler chooses the colour.
+        Accepted for compatibility with CuPy; it has no effect, because the profiler chooses the colour.
     sync : bool, optional
         Whether to wait for the device before the range begins and ends.
 

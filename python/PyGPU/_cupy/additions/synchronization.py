@@ -20,7 +20,7 @@ def allow_synchronize(allow: bool) -> Iterator[None]:
     Parameters
     ----------
     allow : bool
-        False warns that nothing is detected.
+        If False, a warning states that PyGPU detects no synchronizations.
 
     Examples
     --------

@@ -136,7 +136,7 @@ class ManagedMemory(BaseMemory):
         Raises
         ------
         CUDARuntimeError
-            With status 1 for other advice.
+            With status 1 for unknown advice.
         """
         runtime.memAdvise(self.ptr, self.size, advise, dev.index)
 

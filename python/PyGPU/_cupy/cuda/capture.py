@@ -25,7 +25,7 @@ _UNMATCHED = 903
 _IMPLICIT = 906
 
 _blocking: WeakSet[_core.Stream] = WeakSet()
-"""Streams that began a capture, and wait for the legacy default stream."""
+"""Streams that began a capture and that wait for the legacy default stream."""
 
 
 def _invalidate(stream: _core.Stream) -> None:
@@ -51,7 +51,7 @@ def mode_of(number: int) -> Mode:
     Raises
     ------
     ValueError
-        For another number.
+        For an unknown number.
 
     Examples
     --------

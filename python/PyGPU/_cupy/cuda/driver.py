@@ -11,7 +11,7 @@ __all__ = ["CUDADriverError", "ctxGetCurrent", "ctxGetDevice", "get_build_versio
 
 
 def get_build_version() -> int:
-    """Return the version of the CUDA or HIP driver, because PyGPU is not compiled against a version.
+    """Return the version of the CUDA or HIP driver, because PyGPU is not compiled for one version of the runtime.
 
     Returns
     -------

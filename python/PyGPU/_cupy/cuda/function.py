@@ -101,9 +101,9 @@ def compile_with_cache(
     options : iterable of str, optional
         Options of nvcc, which PyGPU accepts for every compiler.
     arch : str, optional
-        Accepted as in CuPy; the code is compiled for the current device.
+        Accepted for compatibility with CuPy; it has no effect, because the code is compiled for the current device.
     *args, **kwargs
-        Accepted as in CuPy, for example `cache_dir`, and ignored; PyGPU has one cache.
+        Further arguments of CuPy, such as `cache_dir`, which have no effect, because PyGPU has one cache.
 
     Returns
     -------

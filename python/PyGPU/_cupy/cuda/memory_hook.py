@@ -51,7 +51,7 @@ class MemoryHook:
     """
 
     name = "MemoryHook"
-    """Name of the hook; two active hooks of a thread have different names."""
+    """Name of the hook, which must differ from the names of the thread's other active hooks."""
 
     def __enter__(self) -> Self:
         hooks = get_memory_hooks()

@@ -46,7 +46,7 @@ def RangePush(message: str, id_color: int = -1) -> None:
     message : str
         Name of the range.
     id_color : int, optional
-        Accepted as in CuPy; ranges have the profiler's color.
+        Accepted for compatibility with CuPy; it has no effect, because the profiler chooses the color.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def RangePushC(message: str, color: int = 0) -> None:
     message : str
         Name of the range.
     color : int, optional
-        Accepted as in CuPy; ranges have the profiler's color.
+        Accepted for compatibility with CuPy; it has no effect, because the profiler chooses the color.
     """
     RangePush(message)
 
@@ -85,7 +85,7 @@ def Mark(message: str, id_color: int = -1) -> None:
     message : str
         Name of the point.
     id_color : int, optional
-        Accepted as in CuPy; marks have the profiler's color.
+        Accepted for compatibility with CuPy; it has no effect, because the profiler chooses the color.
 
     Examples
     --------
@@ -104,6 +104,6 @@ def MarkC(message: str, color: int = 0) -> None:
     message : str
         Name of the point.
     color : int, optional
-        Accepted as in CuPy; marks have the profiler's color.
+        Accepted for compatibility with CuPy; it has no effect, because the profiler chooses the color.
     """
     Mark(message)

@@ -1,7 +1,7 @@
 """CuPy's streams: subclasses of PyGPU's class with CuPy's constructor and names.
 
 `Stream` is a subclass and not PyGPU's class itself, because the first parameter of CuPy's constructor is `null`, and
-because `is_capturing` is a method in PyGPU and an attribute in CuPy. Every function of PyGPU accepts objects of this
+because `is_capturing` is an attribute in PyGPU and a method in CuPy. Every function of PyGPU accepts objects of this
 subclass.
 """
 
@@ -206,7 +206,7 @@ class BaseStream(_core.Stream):
         RuntimeError
             For the default stream.
         ValueError
-            For another mode.
+            For an unknown mode.
 
         Examples
         --------

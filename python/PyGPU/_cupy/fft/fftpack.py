@@ -59,7 +59,7 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False
     axis : int, optional
         Axis of the transform.
     overwrite_x : bool, optional
-        Accepted for SciPy's programs.
+        Accepted for compatibility with SciPy; it has no effect.
     plan : Plan1d, optional
         Plan against which the call is checked.
 
@@ -96,7 +96,7 @@ def irfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = Fals
     axis : int, optional
         Axis of the transform.
     overwrite_x : bool, optional
-        Accepted for SciPy's programs.
+        Accepted for compatibility with SciPy; it has no effect.
 
     Returns
     -------

@@ -104,7 +104,7 @@ class Plan1d(_PlanBlock):
     devices : None, optional
         PyGPU transforms an array on its own device; several devices are refused.
     out : None, optional
-        Accepted for CuPy's programs.
+        Accepted for compatibility with CuPy; it has no effect.
 
     Notes
     -----

@@ -140,7 +140,8 @@ def next_fast_len(target: int, real: bool = False) -> int:
     target : int
         Smallest length.
     real : bool, optional
-        Accepted for SciPy's programs; both kinds of transforms are fast for the same lengths.
+        Accepted for compatibility with SciPy; it has no effect, because transforms of real and complex data are fast
+        for the same lengths.
 
     Returns
     -------

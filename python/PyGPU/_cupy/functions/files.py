@@ -43,7 +43,7 @@ def load(file: Any, mmap_mode: str | None = None, allow_pickle: bool | None = No
     Returns
     -------
     GPUArray or dict
-        A dict of an archive can be used in a ``with`` block.
+        The array; for an archive, a dict, which can be used in a ``with`` block.
 
     Examples
     --------

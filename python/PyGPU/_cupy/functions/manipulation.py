@@ -18,7 +18,7 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     a : GPUArray
         Array.
     shift : int, tuple of ints or GPUArray
-        Number of places; for one on the device the host waits.
+        Number of positions. If it is on a device, the host waits for it.
     axis : int or tuple of ints, optional
         The axes; by default the flattened array is used.
 

@@ -30,7 +30,7 @@ class poly1d:
     c_or_r : array_like, poly1d or numpy.poly1d
         Coefficients; leading zeros are dropped.
     r : bool, optional
-        Whether the numbers are the roots instead.
+        Whether `c_or_r` contains the roots instead of the coefficients.
     variable : str, optional
         Name of the variable in the text, ``x`` by default.
 

@@ -76,7 +76,8 @@ class RandomState(_RandomState):
     seed : int or array_like of ints, optional
         Seed, unpredictable by default.
     method : int, optional
-        Accepted for CuPy's programs: cuRAND's number of a generator. All numbers come from Philox.
+        cuRAND's number of a generator, accepted for compatibility with CuPy. It has no effect, because all numbers come
+        from Philox.
 
     Notes
     -----
@@ -142,7 +143,7 @@ class BitGenerator(np.random.Philox):
     seed : int, array_like of ints or numpy.random.SeedSequence, optional
         Seed, unpredictable by default.
     size : int, optional
-        Accepted for CuPy's programs: cuRAND's number of states.
+        cuRAND's number of states, accepted for compatibility with CuPy; it has no effect.
 
     Examples
     --------
@@ -162,7 +163,8 @@ class BitGenerator(np.random.Philox):
 
     @state.setter
     def state(self, value: Any) -> None:
-        # NumPy's setter requires this class's name in the state. `super()` cannot call the setter of a property.
+        # NumPy's setter requires that the state names the class of this object. The setter is called directly, because
+        # `super()` cannot call the setter of a property.
         np.random.Philox.state.__set__(self, {**value, "bit_generator": type(self).__name__})  # type: ignore[attr-defined]
 
 

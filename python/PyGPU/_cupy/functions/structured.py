@@ -24,7 +24,7 @@ def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True)
         Structured dtype, whose offsets are ignored.
     alignment : int, optional
         Power of 2 of which the size of an item is a multiple; by default the largest alignment of a field. A greater
-        one is kept for dtypes that contain this dtype, in the metadata ``"__cuda_alignment__"``.
+        alignment is stored in the metadata ``"__cuda_alignment__"``, and applies to dtypes that contain this dtype.
     recurse : bool, optional
         Whether to align the fields of structured fields too.
 

@@ -45,7 +45,8 @@ class ArrayForm:
         is_short = array.nbytes < LIMIT_32_BITS
         if not array.flags.c_contiguous:
             spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))
-            # The elements of a broadcast array occupy less memory than their number suggests.
+            # Elements of a broadcast array share memory, so the number of elements may exceed 32 bits although the byte
+            # offsets fit.
             is_short = array.size < LIMIT_32_BITS and sum(spans) < LIMIT_32_BITS
         return cls(array.ndim, array.flags.c_contiguous, is_short)
 
@@ -188,7 +189,7 @@ def check_ranges(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
     Raises
     ------
     OverflowError
-        If an integer is outside of the range.
+        If an integer is out of the range of its parameter's dtype.
 
     Examples
     --------

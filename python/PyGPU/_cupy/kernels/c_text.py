@@ -189,7 +189,7 @@ def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> 
     texts : tuple of str
         Texts of the kernel.
     names : frozenset of str
-        Names that are single numbers.
+        Names of variables that contain a single number.
 
     Returns
     -------

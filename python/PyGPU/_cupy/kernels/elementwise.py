@@ -35,8 +35,8 @@ class ElementwiseKernel(CachedSources):
     Parameters
     ----------
     in_params, out_params : str
-        Declarations of inputs and outputs, such as ``'T x, float32 y'`` and ``'T z'``. One letter is a placeholder,
-        whose type the arrays of a call decide. The kernel itself indexes an array that is declared ``raw``.
+        Declarations of inputs and outputs, such as ``'T x, float32 y'`` and ``'T z'``. A single letter is a placeholder
+        for the dtype of the arrays that a call passes. The kernel itself indexes an array that is declared ``raw``.
     operation : str
         The operation, in which the names are elements: ``'z = x * x + y'``. ``i`` is the index of the element.
     name : str, optional

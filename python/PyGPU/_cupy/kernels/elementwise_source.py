@@ -48,7 +48,7 @@ _INDEX_COUNT = "struct { ptrdiff_t count; __device__ ptrdiff_t size() const { re
 
 
 def symbol_of(name: str) -> str:
-    """Return a name for a kernel that differs from functions in device code, such as ``norm`` or ``all``."""
+    """Return a name for a kernel that differs from the names of functions in device code, such as ``norm``."""
     return name if name.endswith("kernel") else f"{name}_kernel"
 
 
@@ -216,7 +216,9 @@ def loop_kernel(
             before.append(f"{element} &{name} = _raw_{name}[i];")
     compact = re.sub(r"[\s(]", "", text.operation)
     if any(f"&{name}" in compact for name in _references(before)):
-        before.append("(void)tid;")  # This use of `tid` disables packs, whose elements have no address.
+        # The operation takes the address of an element. Elements of a pack have no address, and the compiler loads no
+        # packs for an operation that uses `tid`.
+        before.append("(void)tid;")
     loop_prep = text.loop_prep
     kind = indexer(text, ndim)
     if kind == "index":

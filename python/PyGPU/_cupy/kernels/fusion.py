@@ -19,7 +19,7 @@ class Fusion:
     func : callable
         The function.
     name : str, optional
-        Accepted for CuPy's programs: PyGPU names fused kernels itself.
+        Accepted for compatibility with CuPy; it has no effect, because PyGPU names fused kernels itself.
     """
 
     def __init__(self, func: Callable[..., Any], name: str | None = None) -> None:
@@ -45,7 +45,7 @@ def fuse(*args: Any, **kwargs: Any) -> Any:
     Parameters
     ----------
     kernel_name : str, optional
-        Name of the kernel; accepted for CuPy's programs.
+        Name of the kernel, accepted for compatibility with CuPy; it has no effect.
 
     Returns
     -------

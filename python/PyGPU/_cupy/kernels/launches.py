@@ -106,7 +106,7 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     kernel : ElementwiseKernel
         The kernel.
     launch : Launch
-        Its launch for these arguments.
+        The kernel's `Launch` for these arguments.
     given : sequence
         Arguments of a call: arrays of PyGPU and scalars.
     types : TypeMap
@@ -120,7 +120,7 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in given):
         return None
     if launch.is_plain and _core.device_count() > 1:
-        return None  # This kernel is compiled for one device; a later call may need another device.
+        return None  # The kernel is compiled for one device, but a later call may use another.
     forms = launch.forms
     if launch.has_indexer or any(form is not None and not form.is_contiguous for form in forms):
         return None

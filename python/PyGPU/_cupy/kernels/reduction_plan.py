@@ -13,7 +13,8 @@ __all__ = ["Nest", "Threads", "combine_axes", "kept_shape", "plan_threads", "red
 
 # Number of adjacent threads that reduce adjacent columns of a matrix: their reads of memory are contiguous.
 _COLUMNS = 32
-# Fewer threads share a result if they would reduce less than `_ELEMENTS` elements each, in more than `_BUSY` threads.
+# The number of threads for each result is reduced if a thread would have less than `_ELEMENTS` elements, as long as the
+# launch has more than `_BUSY` threads.
 _ELEMENTS = 16
 _BUSY = 1 << 18
 

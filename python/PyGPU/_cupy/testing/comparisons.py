@@ -235,7 +235,7 @@ def numpy_cupy_allclose(
     type_check : bool, optional
         Whether the dtypes must be the same.
     accept_error : bool, type or tuple of types, optional
-        Exceptions that both runs may raise; True accepts every one.
+        Exceptions that both runs may raise; True accepts every exception.
     sp_name, scipy_name : str, optional
         Parameters of the test that receive `scipy.sparse` and `scipy`, or their counterparts.
     contiguous_check : bool, optional

@@ -215,8 +215,8 @@ def for_dtypes_combination(
     names : sequence of str, optional
         Parameters of the test that receive the dtypes' classes.
     full : bool, optional
-        Whether all combinations are tested, or equal dtypes and one random pairing. By default the environment
-        variable ``CUPY_TEST_FULL_COMBINATION`` decides.
+        True tests all combinations; False tests combinations of equal dtypes and one random pairing. By default the
+        environment variable ``CUPY_TEST_FULL_COMBINATION`` decides.
 
     Returns
     -------

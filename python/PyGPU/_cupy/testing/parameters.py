@@ -66,7 +66,7 @@ def parameterize(*params: dict[str, Any], _ids: bool = True) -> Callable[[type],
     *params : dict
         Attributes of the instances of the class.
     _ids : bool, optional
-        Whether pytest shows the attributes in the names of tests, or their numbers.
+        Whether pytest shows the attributes in the names of tests, instead of the index of each set.
 
     Returns
     -------

@@ -229,7 +229,7 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     arr : GPUArray
         The array.
     allow_pickle : bool, optional
-        Accepted for compatibility with NumPy; device arrays contain no Python objects.
+        Accepted for compatibility with NumPy; it has no effect, because device arrays contain no Python objects.
 
     Examples
     --------

@@ -88,6 +88,6 @@ mgrid = _Grid(
     False,
     "Coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has an array for each axis; waits for device ends.",
 )
-ogrid = _Grid(True, "Coordinates along each axis of a grid, which broadcasting needs alone: ``ogrid[0:2, 0:3]``.")
+ogrid = _Grid(True, "Coordinates along each axis of a grid, which suffice for broadcasting: ``ogrid[0:2, 0:3]``.")
 
 public_values("Matrices and grids", "mgrid", "ogrid")

@@ -41,7 +41,7 @@ def array(
     order : {'K', 'A', 'C', 'F'}, optional
         Memory order; defaults to that of the values.
     subok : bool, optional
-        Accepted for compatibility with NumPy; the result is always a GPUArray.
+        Accepted for compatibility with NumPy; it has no effect, because the result is always a GPUArray.
     ndmin : int, optional
         Minimum number of axes; missing axes are added in front, with length 1.
     ndmax : int, optional

@@ -124,7 +124,7 @@ def histogramdd(
     sample : GPUArray or sequence of GPUArrays
         Points: an array with a row for each point, or an array for each variable.
     bins : int, or sequence of int or array_like, optional
-        Number of bins, or for each variable the number or the edges.
+        Number of bins for all variables; or for each variable, the number or the edges of its bins.
     range : sequence, optional
         Lower and upper limit of each variable, or None for its minimum and maximum.
     density : bool, optional
@@ -195,7 +195,7 @@ def histogram2d(
     x, y : GPUArray
         Coordinates of the points.
     bins : int, array_like, or sequence of two of these, optional
-        Number of bins or edges, for both variables or for each.
+        Number of bins or edges: one for both variables, or one for each variable.
     range : sequence of two pairs, optional
         Lower and upper limit of each variable.
     density : bool, optional

@@ -344,7 +344,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     optimize : bool, str or list, optional
         Method of planning, as for ``numpy.einsum_path``.
     einsum_call : bool, optional
-        Must be False; an internal argument of NumPy.
+        Internal argument of NumPy, which must be False.
 
     Returns
     -------

@@ -44,7 +44,8 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
         for mangled, demangled in zip(names, demangle(names), strict=True)
         if searched in _name_variants(demangled)
     ]
-    # nvcc lists an instance of a kernel template twice; the name with an additional "L" belongs to its host stub.
+    # nvcc lists an instance of a kernel template twice; the name with an additional "L" belongs to the instance's host
+    # stub.
     matches = [mangled for mangled in matches if not _is_local_duplicate(mangled, matches)]
     if len(matches) > 1:
         raise ValueError(f"several functions are called '{name}': {', '.join(matches)}; give the mangled name")

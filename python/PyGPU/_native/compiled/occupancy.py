@@ -11,6 +11,6 @@ class Occupancy(NamedTuple):
     """Occupancy of a multiprocessor by blocks of one shape; the result of `Kernel.occupancy`."""
 
     blocks: int
-    """Number of blocks that run on one multiprocessor at once; 0 if one block needs more resources than it has."""
+    """Number of blocks that run at once on one multiprocessor; 0 if its resources do not suffice for one block."""
     fraction: float
     """Warps of these blocks divided by the maximum number of warps of a multiprocessor, from 0 to 1."""

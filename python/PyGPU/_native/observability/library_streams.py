@@ -74,7 +74,7 @@ def current_streams(device: int) -> Iterator[LibraryStream]:
             continue  # After `as_cupy`, the module named `cupy` is part of PyGPU.
         try:
             found = query(module, device)
-        except Exception:  # A partly imported library may raise any error; then it has no stream.
+        except Exception:  # A partly imported library may raise any error. The library is then omitted.
             continue
         if found is not None:
             handle, owner = found

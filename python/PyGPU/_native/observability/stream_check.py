@@ -1,6 +1,6 @@
 """Check of the order of streams between PyGPU and other libraries, with ``PYGPU_CHECK_STREAMS=1``.
 
-The native module calls the functions of this file while the check is on. `docs/streams_and_lifetime.md` lists the
+The native module calls the functions of this file while the check is enabled. `docs/streams_and_lifetime.md` lists the
 cases that the check detects, and those that it cannot detect.
 """
 
@@ -28,7 +28,7 @@ _FRAMES = 12
 
 @public("Exceptions")
 class StreamOrderWarning(RuntimeWarning):
-    """Warning about unordered work of two libraries on the same memory; only with ``PYGPU_CHECK_STREAMS=1``.
+    """Warning about unordered work of two libraries on the same memory, emitted only with ``PYGPU_CHECK_STREAMS=1``.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Origin(NamedTuple):
 
 
 listener: Callable[[str], None] | None = None
-"""Function that receives each report in the place of a warning; ``python -m PyGPU check`` sets it."""
+"""Function that receives each report instead of a warning; ``python -m PyGPU check`` sets it."""
 
 
 def _is_own(frame: FrameType) -> bool:
@@ -114,8 +114,8 @@ def hand_over(
     -------
     place : Origin
     named : Stream or None
-        The named stream, if it is the current stream of a library, whose object keeps the stream alive. The handle
-        alone may become invalid.
+        The named stream, if it is the current stream of a library, whose object keeps the stream alive. Without this
+        object, the handle may become invalid.
     suspects : list of Stream
         The current streams of other libraries.
     """
@@ -160,7 +160,7 @@ def check_import(producer: object, device: _core.Device, ready: _core.Stream) ->
 
 
 def report_export(writer: int) -> None:
-    """Report an export without synchronization of memory with pending work.
+    """Report that memory with pending work is exported without synchronization.
 
     Parameters
     ----------
@@ -195,9 +195,9 @@ def report(kind: str, waiter: int, worker: int, place: Origin | None, thread: in
     waiter, worker : int
         Handles of the stream that does not wait, and of the stream with pending work.
     place : Origin, optional
-        Place at which the memory was handed over.
+        Location at which the memory was handed over.
     thread : int
-        Identifier of the thread that found it.
+        Identifier of the thread that found the unordered work.
     """
     frame = sys._getframe() if thread == threading.get_ident() else sys._current_frames().get(thread)
     _tell(_TEXTS[kind].format(waiter=_name(waiter), worker=_name(worker)), place, frame)

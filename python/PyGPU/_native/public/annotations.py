@@ -47,7 +47,8 @@ def _convert_function(function: Any) -> None:
     while isinstance(function, FunctionType):
         # `NamedTuple` executes its `__new__` in a namespace of its own.
         if function.__globals__.get("__name__", "").startswith(("PyGPU.", "namedtuple_")):
-            # A wrapper may share the dictionary of annotations with a function of another library: it is replaced.
+            # A wrapper may share its dictionary of annotations with a function of another library. The dictionary is
+            # therefore replaced instead of changed.
             function.__annotations__ = {name: _shown(each) for name, each in function.__annotations__.items()}
             if signature := vars(function).get("__signature__"):
                 vars(function)["__signature__"] = _shown_signature(signature)

@@ -121,7 +121,7 @@ def library() -> Library | None:
     global _library
     if _library is None:
         try:
-            # NVIDIA's library is opened first: if it is missing, nvidia-ml-py alone would only report "uninitialized".
+            # NVIDIA's library is opened first, because without it nvidia-ml-py would only report "uninitialized".
             loaded: Library = SharedLibrary()
         except OSError:
             return None

@@ -290,7 +290,7 @@ def cudaEventCreate() -> tuple[cudaEvent_t, cudaError_t]:
     Returns
     -------
     event : cudaEvent_t
-        Its handle is 0 after an error.
+        The event, whose handle is 0 after an error.
     status : cudaError_t
 
     Examples

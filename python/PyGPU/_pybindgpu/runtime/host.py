@@ -146,7 +146,7 @@ def cudaFreeHost(ptr: Address) -> cudaError_t:
 
 
 def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = cudaHostRegisterDefault) -> cudaError_t:
-    """Page-lock existing host memory. It must stay allocated until `cudaHostUnregister`.
+    """Page-lock existing host memory, which must stay allocated until `cudaHostUnregister`.
 
     Parameters
     ----------

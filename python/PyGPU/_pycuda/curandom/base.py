@@ -132,7 +132,7 @@ class Base(abc.ABC):
         i : int
             Number of random numbers to skip in each part.
         stream : Stream, optional
-            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
+            Accepted for compatibility with PyCUDA; it has no effect, because skipping needs no work on a device.
         """
         self._skip(int(i) * self._count)
 

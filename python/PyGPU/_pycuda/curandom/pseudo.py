@@ -72,7 +72,7 @@ class PseudoRandom(Base):
         i : int
             Number of sequences to skip.
         stream : Stream, optional
-            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
+            Accepted for compatibility with PyCUDA; it has no effect, because skipping needs no work on a device.
         """
         self._source.skip(int(i) << 130)
 
@@ -136,7 +136,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         i : int
             Number of subsequences to skip.
         stream : Stream, optional
-            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
+            Accepted for compatibility with PyCUDA; it has no effect, because skipping needs no work on a device.
         """
         self._source.skip(int(i) << 76)
 

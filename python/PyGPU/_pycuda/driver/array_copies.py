@@ -36,7 +36,7 @@ __all__ = [
     "py_memcpy_htoa",
 ]
 
-# Number of 32-bit integers as which a texture reads one element, for dtypes wider than 32 bits.
+# Number of 32-bit integers by which a texture represents one element, for dtypes wider than 32 bits.
 _WORDS_PER_ELEMENT = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
@@ -143,7 +143,7 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     matrix : array_like
         Matrix.
     order : str
-        ``'C'``: the rows of the matrix become the rows of the array; ``'F'``: its columns do.
+        ``'C'``: the rows of the matrix become the rows of the array. ``'F'``: the columns become the rows.
     allow_double_hack : bool, optional
         Whether to store a float64 matrix as two 32-bit integers per element, as ``fp_tex2D`` requires.
 

@@ -239,7 +239,7 @@ class Device:
             try:
                 attributes[attr] = self.get_attribute(attr)
             except _core.NotSupportedError:
-                pass  # CUDA's driver alone supports this attribute
+                pass  # Only CUDA supports this attribute; HIP and the CPU do not.
             except _core.LogicError as error:
                 warnings.warn(f"the driver does not tell {attr.name}: {error}", stacklevel=2)
         return attributes
@@ -328,7 +328,7 @@ class Device:
 class Context(PrimaryContext):
     """Primary context of a device, with PyCUDA's methods.
 
-    Created by `Device.make_context` and `Device.retain_primary_context`.
+    `Device.make_context` and `Device.retain_primary_context` create the object.
 
     Parameters
     ----------

@@ -274,7 +274,7 @@ class ManagedAllocation:
         return self._memory.ptr
 
     def attach(self, mem_flags: SupportsIndex, stream: StreamLike = None) -> None:
-        """Set which streams and devices may access the memory, from this point of a stream on.
+        """Set which streams and devices may access the memory, in the order of a stream.
 
         Parameters
         ----------
@@ -323,14 +323,14 @@ class ManagedAllocation:
         ----------
         advice : str
             ``'read_mostly'``, ``'preferred_location'`` or ``'accessed_by'``; ``'not_read_mostly'``,
-            ``'no_preferred_location'`` and ``'not_accessed_by'`` revoke it.
+            ``'no_preferred_location'`` and ``'not_accessed_by'`` revoke the advice.
         device : int, Device or 'host', optional
             Device to which the advice refers, as for `prefetch`.
 
         Raises
         ------
         ValueError
-            For other advice.
+            For unknown advice.
         CudaError
             With code 101, if the device does not exist or does not support page migration.
 

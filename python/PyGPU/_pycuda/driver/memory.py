@@ -266,7 +266,7 @@ class PointerHolderBase:
         Returns
         -------
         memoryview
-            Reading it on the host crashes the process, except on the CPU backend.
+            Reading the memoryview on the host crashes the process, except on the CPU backend.
         """
         return _core.address_view(int(self) + offset.__index__(), size)
 
@@ -283,8 +283,8 @@ def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
     Parameters
     ----------
     devptr : DeviceAllocation or int
-        Start of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which
-        cannot be shared this way: copy it into memory from `mem_alloc`.
+        Start of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which has no such handles:
+        copy the array into memory from `mem_alloc`.
 
     Returns
     -------

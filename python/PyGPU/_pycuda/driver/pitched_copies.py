@@ -156,7 +156,7 @@ class _PitchedCopy:
         if (depth > 1 or z) and rows < y + height:
             raise ValueError(f"{name}_height is {rows}, and a plane takes {y} + {height} rows")
         plane = pitch * rows
-        # The stride of an axis of length 1 has no effect; 1 is always a valid value.
+        # An axis of length 1 has the stride 1: the value has no effect, but must be valid.
         strides = (plane if depth > 1 else 1, pitch if height > 1 else 1, 1)
         return endpoint.box(x + y * pitch + z * plane, extent, strides, stream)
 
@@ -357,7 +357,7 @@ class Memcpy3DPeer(Memcpy3D):
     """
 
     def set_src_context(self, context: Any) -> None:
-        """Accept the context of the source; its device is already known from the address.
+        """Accept the context of the source, which has no effect, because the address determines the device.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
 
-# The size in bytes of the texture's variable encodes its read mode (see texture_references.h).
+# The size in bytes of a texture's variable encodes the texture's read mode (see texture_references.h).
 _READS_INTEGERS, _READS_INTEGERS_AS_FLOATS = 16, 24
 # Number of CUDA's attribute for the alignment of textures, and the alignment in bytes for other drivers.
 _TEXTURE_ALIGNMENT, _MAX_ALIGNMENT = 14, 256

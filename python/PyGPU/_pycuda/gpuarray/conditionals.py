@@ -31,7 +31,8 @@ def where(
     Parameters
     ----------
     criterion, then_, else_ : GPUArray
-        Criterion, elements where it is true, and elements where it is false; broadcast to one shape.
+        The criterion, the elements where the criterion is true, and the elements where it is false; broadcast to one
+        shape.
     out : GPUArray, optional
         Output array.
     stream : Stream, optional

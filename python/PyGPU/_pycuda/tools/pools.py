@@ -259,7 +259,7 @@ class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
         Returns
         -------
         memoryview
-            Reading it on the host crashes the process, except on the CPU backend.
+            Reading the memoryview on the host crashes the process, except on the CPU backend.
         """
         return self._live_block().as_buffer(size, offset)
 

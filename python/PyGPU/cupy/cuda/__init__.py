@@ -57,7 +57,7 @@ _HINTS = {
     "get_cublas_handle": "PyGPU shares no handle of cuBLAS; PyGPU.linalg and the operator @ call it",
     "thrust": "PyGPU.sort, PyGPU.argsort and PyGPU.scan are there instead",
 }
-"""For names of CuPy that are missing, what replaces them."""
+"""Replacements of CuPy's names that PyGPU lacks."""
 
 if TYPE_CHECKING:
     from PyGPU._cupy.cuda.environment import *

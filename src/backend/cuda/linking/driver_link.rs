@@ -18,7 +18,7 @@ fn kind_of(kind: LinkKind) -> Kind {
     }
 }
 
-/// Links the inputs into a module image.
+/// Links the inputs (cubins, PTX, object files) into one module image.
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     const OPERATION: &str = "cuLinkCreate";
     let api = &driver.api;

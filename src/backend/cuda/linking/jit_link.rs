@@ -81,7 +81,7 @@ fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<Pat
 /// The opened nvJitLink library.
 pub struct JitLink(Api);
 
-/// Opens the first usable candidate, or returns `None` if the library is not found.
+/// Opens the first file of the search that is a usable nvJitLink. Returns `None` if there is none.
 pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<JitLink> {
     candidates(driver, beside, settings).iter().find_map(|path| {
         let library = Library::open(&[path.to_str()?]).ok()?;
@@ -129,7 +129,7 @@ impl JitLinkage<'_> {
 }
 
 impl JitLink {
-    /// Links the inputs for an architecture.
+    /// Links the inputs (cubins, PTX, object files) into one image for an architecture.
     ///
     /// # Errors
     /// A text with the linker's log.

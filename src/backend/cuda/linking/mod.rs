@@ -16,7 +16,7 @@ use crate::{Compiled, Compiler, LinkInput, LoadOptions};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
-/// Links the inputs into a module image.
+/// Links the inputs (cubins, PTX, object files) into one module image.
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     let beside = driver.own.nvrtc.get().map(|nvrtc| nvrtc.path());
     let Some(linker) = jit_link::open(driver.version, beside, settings::get()) else {

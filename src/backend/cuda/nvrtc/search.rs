@@ -72,7 +72,7 @@ pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
     )
 }
 
-/// Opens the first usable candidate.
+/// Opens the first file of the search that is a usable NVRTC.
 ///
 /// # Errors
 /// `Unavailable` with all names that were tried and the package to install.

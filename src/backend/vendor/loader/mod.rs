@@ -26,7 +26,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Opens the first candidate that the system's loader finds.
+    /// Opens the first of the given files or names that the system's loader accepts.
     ///
     /// # Errors
     /// Every candidate with the loader's reason, if none could be opened.

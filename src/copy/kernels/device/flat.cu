@@ -1,5 +1,5 @@
-// Copies or fills any layout: the address of each unit is computed from its index. With WIDE, indices have 64 bits, for
-// 2^31 units or more.
+// Copies or fills any layout in units (loads and stores of up to 16 bytes). Computes the address of each unit from the
+// index of the unit. With WIDE, indices have 64 bits, for 2^31 units or more.
 #define EACH 4
 
 typedef Axes::number Number;

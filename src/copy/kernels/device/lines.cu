@@ -1,6 +1,6 @@
-// Long rows: a block copies THREADS * EACH units of one row, and computes the row's address once. With AGAIN, blocks
-// process the same part of all rows before the next part, so that rows with the same source find this source in the
-// caches.
+// Copies or fills long rows: a thread block copies THREADS * EACH units of up to 16 bytes of one row, and computes the
+// row's address once. With AGAIN, thread blocks process the same part of all rows before the next part, so that rows
+// with the same source find this source in the caches.
 #define EACH (UNIT < 16 ? 8 : 4)
 
 struct Move {

@@ -1,8 +1,8 @@
-// Transposes in registers: a thread reads V vectors of V units along y, and writes V vectors of V units along x.
-// Threads adjacent along y read whole sectors, and threads adjacent along x write whole sectors, so no shared memory is
-// needed. A thread transposes TURNS squares, so that enough reads are in flight. Requires units that are contiguous
-// along y in the source and along x in the target, addresses and strides that are multiples of VECTOR, and lengths that
-// V divides.
+// Transposes planes in registers, in units of up to 16 bytes: a thread reads V vectors of V units along y, and writes V
+// vectors of V units along x. Threads adjacent along y read whole sectors, and threads adjacent along x write whole
+// sectors, so no shared memory is needed. A thread transposes TURNS squares, so that enough reads are in flight.
+// Requires units that are contiguous along y in the source and along x in the target, addresses and strides that are
+// multiples of VECTOR, and lengths that V divides.
 #define V (VECTOR / UNIT)
 #define WORDS (VECTOR / 4)
 #define LANES_X (32 / LANES_Y)      // on a device with warps, 32 threads access memory together
@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_squares(Move move) {
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
         move_u32 plane = move.tiles.quotient(block);
         move_u32 tile = block - plane * move.tiles.length;
-        // The order of blocks is such that concurrent blocks process a square of tiles, and thus long contiguous ranges
-        // of source and target.
+        // The order of thread blocks is such that concurrent thread blocks process a square of tiles, and thus long
+        // contiguous ranges of source and target.
         move_u32 strip = move.strip.quotient(tile), place = tile - strip * move.strip.length;
         move_u32 left = (move_u32)move.tiles_y - strip * GROUP, rows = left < GROUP ? left : GROUP;
         move_u32 tile_y = strip * GROUP + place % rows, tile_x = place / rows;

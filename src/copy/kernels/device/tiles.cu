@@ -1,5 +1,5 @@
-// Transposes through shared memory, unit by unit, with any strides and lengths, if the kernel of squares.cu cannot be
-// used.
+// Transposes planes through shared memory, one unit of up to 16 bytes at a time, with any strides and lengths. Used if
+// the kernel of squares.cu cannot be used.
 #define AREA (TILE_X * TILE_Y)
 #define EACH (AREA / THREADS)
 #define READ_STEP (THREADS / TILE_Y)

@@ -242,8 +242,8 @@ private:
         }
     }
 
-    // Fills shared memory with a pattern. As on a GPU, a kernel must not rely on the initial content, but fresh pages
-    // would always be zero.
+    // Fills shared memory with a pattern, so that kernels that rely on its initial content fail as on a GPU. Without
+    // the pattern, the content would be zero, because the system clears new pages.
     void fill_shared() {
         if (shared) memset(shared, 0xcd, size_t(launch.shape->shared_bytes));
     }

@@ -76,8 +76,8 @@ static void *pygpu_cpu_fresh(char *top) {
 }
 #else
 #include <ucontext.h>
-// Slow implementation of the switch for all other processors. The context of a fiber is stored at the top of the
-// fiber's stack.
+// Slow implementation of the switch between fibers, for processors without a fast one. The context of a fiber is stored
+// at the top of the fiber's stack.
 extern "C" void pygpu_cpu_switch(void **save, void *to) {
     ucontext_t here;
     *save = &here;
@@ -150,7 +150,7 @@ public:
         fiber->next_free = free_;
         free_ = fiber;
     }
-    // Marks all fibers as unused, so that the next block can use their stacks.
+    // Marks all fibers as unused, so that the next thread block can use their stacks.
     void reset() {
         free_ = nullptr;
         for (Block *block = blocks_; block; block = block->next)

@@ -91,8 +91,9 @@ fn has_layout_of(leaf: &DeferredArray, made: &Layout) -> bool {
     layout.shape().eq(made.shape()) && is_on_even_ground(leaf) && steps(layout) == steps(made)
 }
 
-/// Whether the first element of a dense array is aligned for packs. A block that has no memory yet will be aligned like
-/// all pool blocks, so only the array's offset in the block matters. The launch checks the address again.
+/// Whether the first element of a dense array is aligned for vector loads. A memory block that is not allocated yet
+/// will be aligned like all pool blocks, so only the array's offset in the block matters. The launch checks the address
+/// again.
 pub(in super::super) fn is_on_even_ground(leaf: &DeferredArray) -> bool {
     leaf.layout().size() == 1 || leaf.phase() == 0
 }

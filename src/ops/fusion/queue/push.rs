@@ -31,7 +31,8 @@ impl Obstacle {
     }
 }
 
-/// Queues an operation whose result goes into `block`. If a flush is required first, returns the node and the flush.
+/// Queues an operation whose result goes into the memory block `block`. If a flush is required first, returns the node
+/// and the flush.
 ///
 /// While it holds the lock over all queues, this function checks whether the operands are private, marks the blocks as
 /// pending, and appends the node. A thread that lets a block's address escape (`Allocation::mark_escaped`) first
@@ -98,7 +99,7 @@ pub fn push(
     Ok(reach)
 }
 
-/// Returns the flush that must precede an operation on a block that other pending operations use.
+/// Returns the flush that must precede an operation on a memory block that other pending operations use.
 #[inline]
 fn obstacle(queue: &PendingQueue, own: usize, pending: Option<Pending>) -> Option<Obstacle> {
     match pending? {

@@ -18,9 +18,9 @@ struct pygpu_four {
     pygpu_u64 of[4];
 };
 
-// Computes a block of words. The keys of later rounds are computed from the keys of the first round, because a called
-// function would read all keys in the kernel's parameters from memory. A loop over the rounds compiles in less time
-// than ten copies of a round.
+// Computes a block of four random words. The keys of later rounds are computed from the keys of the first round,
+// because a called function would read all keys in the kernel's parameters from memory. A loop over the rounds compiles
+// in less time than ten copies of a round.
 PYGPU_SHARED pygpu_four pygpu_block_of(pygpu_u64 c0, pygpu_u64 c1, pygpu_u64 c2, pygpu_u64 c3, pygpu_u64 key0, pygpu_u64 key1) {
 #pragma unroll 1
     for (int round = 0; round < 10; round++) {

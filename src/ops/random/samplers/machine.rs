@@ -15,7 +15,7 @@ pub(in super::super) struct Words<'a> {
     takes_sine: bool,
 }
 
-/// Determines from which block the first random words of an element come.
+/// Determines from which block of four random words the first words of an element come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum First {
     /// The words come from a block that only this element uses.

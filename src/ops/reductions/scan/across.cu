@@ -1,4 +1,4 @@
-// Scans adjacent columns. A block scans PYGPU_COLUMNS columns with PYGPU_DOWN threads each, and a thread scans
+// Scans adjacent columns. A thread block scans PYGPU_COLUMNS columns with PYGPU_DOWN threads each, and a thread scans
 // PYGPU_EACH consecutive elements of its column. The block moves down the columns and carries the state, i.e. the
 // joined value, of all elements above its position. If several blocks share a column, an earlier launch with
 // PYGPU_IS_SUM stores the state of each block's part. Each block then joins the states of the parts above its own part

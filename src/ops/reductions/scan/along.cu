@@ -1,6 +1,6 @@
-// Scans rows whose elements are close to each other in memory. A block scans PYGPU_ROWS rows with PYGPU_LANES threads
-// each, and a thread scans PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and pass them
-// through shared memory to the threads that scan them. Each thread then joins its own elements in registers, and
+// Scans rows whose elements are close to each other in memory. A thread block scans PYGPU_ROWS rows with PYGPU_LANES
+// threads each, and a thread scans PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and pass
+// them through shared memory to the threads that scan them. Each thread then joins its own elements in registers, and
 // threads exchange only their totals. A block moves along its rows and carries the state, i.e. the joined value, of the
 // elements before its position. With PYGPU_IS_CHAINED, a block scans one tile of one row, and receives the state of the
 // elements before the tile from other blocks.
@@ -49,7 +49,7 @@ static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_st
 }
 
 #if PYGPU_IS_AS_LARGE
-// Joins all elements of a thread.
+// Joins all elements that a thread scans, in their order, into the state `all`.
 static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, unsigned tid) {
 #pragma unroll
     for (int at = 0; at < PYGPU_EACH; at += pygpu_elements::CHUNK) {
@@ -86,9 +86,9 @@ static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, 
 }
 
 #if PYGPU_IS_CHAINED
-// Blocks exchange states as words of 32 bits. Each word is the lower half of 64 bits, and the upper half is 1 once the
-// word is written. A single access reads or writes both halves, so the order in which the words become visible does not
-// matter.
+// Thread blocks exchange states as words of 32 bits. Each word is the lower half of 64 bits, and the upper half is 1
+// once the word is written. A single access reads or writes both halves, so the order in which the words become visible
+// does not matter.
 #define PYGPU_WORDS ((sizeof(pygpu_state) + 3) / 4)
 typedef unsigned long long pygpu_word;
 
@@ -127,7 +127,7 @@ static __device__ inline void pygpu_publish(pygpu_word *board, size_t number, co
     for (int at = 0; at < (int)PYGPU_WORDS; at++) pygpu_tell(board + number * PYGPU_WORDS + at, 1ull << 32 | message.word[at]);
 }
 
-// Waits until another block has published a state, and reads this state.
+// Waits until another thread block has published a state, and reads this state.
 static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board, size_t number) {
     pygpu_message message;
 #pragma unroll
@@ -157,11 +157,11 @@ static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned coun
 }
 
 // Joins the states of all tiles that precede a tile in its row. The order of the joins does not depend on the order in
-// which blocks run. PYGPU_THREADS tiles form a group, and PYGPU_THREADS groups form a league. A block joins four parts:
-// the leagues before the block's league; the earlier groups of that league, except the group directly before the block's
-// group; the tiles of that excepted group; and the earlier tiles of the block's group. Only leagues wait for each other in
-// sequence: the last block of a group publishes the group's state, which is first needed two groups later. A tile waits
-// only for tiles that began before it, so at least one block can always continue.
+// which thread blocks run. PYGPU_THREADS tiles form a group, and PYGPU_THREADS groups form a league. A block joins four
+// parts: the leagues before the block's league; the earlier groups of that league, except the group directly before the
+// block's group; the tiles of that excepted group; and the earlier tiles of the block's group. Only leagues wait for
+// each other in sequence: the last block of a group publishes the group's state, which is first needed two groups
+// later. A tile waits only for tiles that began before it, so at least one block can always continue.
 static __device__ inline void pygpu_before(pygpu_state &before, pygpu_state *sums, pygpu_state *shared, pygpu_word *tiles,
                                            pygpu_word *groups, pygpu_word *leagues, size_t number, size_t group, size_t league,
                                            size_t tile, bool is_last, const pygpu_state &total, unsigned tid) {
@@ -270,7 +270,7 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
         __syncthreads();
         // The tile's elements after the end of a row have undefined values, which do not affect the results before the
         // end. If results are as large as elements, they replace the elements in shared memory. They then occupy no
-        // registers, and a multiprocessor can run more blocks.
+        // registers, and a multiprocessor can run more thread blocks.
 #if PYGPU_IS_AS_LARGE
         pygpu_state of_thread;
         pygpu_join_chunks(of_thread, shelf, tid);

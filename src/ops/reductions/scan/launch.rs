@@ -135,7 +135,8 @@ unsafe fn launch(
     let mut uses: Vec<BlockUse<'_>> =
         vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
     uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
-    // The conversion to 32 bits never fails: so many blocks would need more elements than fit into a device's memory.
+    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // memory.
     let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let shape =
         LaunchShape { grid: [grid[0], grid[1], 1], block: [plan.threads(), 1, 1], shared: 0, cooperative: false };

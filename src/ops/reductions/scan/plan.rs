@@ -1,4 +1,4 @@
-//! Plans a scan. If elements along the scanned axis are close in memory, they are treated as rows: a block scans
+//! Plans a scan. If elements along the scanned axis are close in memory, they are treated as rows: a thread block scans
 //! several rows, or several blocks share a row. Otherwise they are treated as columns: a block scans adjacent columns
 //! downwards.
 
@@ -19,20 +19,20 @@ pub const OUT: usize = 1;
 const BYTES_OF_THREAD: u32 = 64;
 const LEAST_EACH: u32 = 4;
 const MOST_EACH: u32 = 16;
-/// Total size in bytes of the elements that a thread scans at once if several blocks share a row. Each of these blocks
-/// waits for the blocks before it in the row. Larger parts mean fewer blocks and therefore fewer waits.
+/// Total size in bytes of the elements that a thread scans at once if several thread blocks share a row. Each of these
+/// blocks waits for the blocks before it in the row. Larger parts mean fewer blocks and therefore fewer waits.
 const CHAINED_BYTES_OF_THREAD: u32 = 128;
 const CHAINED_MOST_EACH: u32 = 32;
-/// Maximum size of a pack in bytes.
+/// Maximum size in bytes of a pack, i.e. of the elements that a thread loads by one instruction.
 const PACK_BYTES: u32 = 16;
 /// Number of consecutive elements of a column per thread.
 const EACH_DOWN: u32 = 8;
-/// Minimum total width in bytes of the adjacent columns that a block scans. `COLUMNS` is the minimum number of these
-/// columns.
+/// Minimum total width in bytes of the adjacent columns that a thread block scans. `COLUMNS` is the minimum number of
+/// these columns.
 const COLUMN_BYTES: u32 = 128;
 const COLUMNS: u32 = 32;
-/// Minimum number of tiles in a row for which the row is divided among several blocks. A tile is the part of a row that
-/// a block processes at once.
+/// Minimum number of tiles in a row for which the row is divided among several thread blocks. A tile is the part of a
+/// row that a block processes at once.
 const TILES_OF_CHAIN: u64 = 4;
 
 /// How the threads of a block are assigned to elements. The fields are compiled into the kernel as constants.
@@ -46,10 +46,10 @@ pub enum ScanStrategy {
         lanes: u32,
         /// Number of consecutive elements per thread.
         each: u32,
-        /// Pack sizes of input and output.
+        /// Number of elements in a vector load of the input, and in a vector store of the output.
         vectors: [u32; 2],
-        /// Whether a row is divided among several blocks. Each block then waits for the results of the blocks before it
-        /// in the row.
+        /// Whether a row is divided among several thread blocks. Each block then waits for the results of the blocks
+        /// before it in the row.
         is_chained: bool,
     },
     /// Scan of columns: adjacent columns are close to each other in memory.
@@ -63,7 +63,7 @@ pub enum ScanStrategy {
     },
 }
 
-/// The plan of a scan: the loop nest, and the division of work among blocks and threads.
+/// The plan of a scan: the loop nest, and the division of work among thread blocks and threads.
 #[derive(Clone, Debug)]
 pub struct ScanPlan {
     kept: LoopNest,
@@ -75,8 +75,8 @@ pub struct ScanPlan {
     pub places: i64,
     /// How the threads of a block are assigned to elements.
     pub way: ScanStrategy,
-    /// Number of blocks that share a column. If this number is greater than 1, an additional launch first computes the
-    /// state of each block's part of the column.
+    /// Number of thread blocks that share a column. If this number is greater than 1, an additional launch first
+    /// computes the state of each block's part of the column.
     pub splits: u32,
 }
 
@@ -132,8 +132,8 @@ impl ScanPlan {
             if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
         let whole = (bytes / largest).clamp(LEAST_EACH, most);
         let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
-        // If the input is too short to occupy all blocks that the device runs concurrently, each thread gets fewer
-        // elements. The work is then divided among more blocks.
+        // If the input is too short to occupy all thread blocks that the device runs concurrently, each thread gets
+        // fewer elements. The work is then divided among more blocks.
         let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
         if len * (self.places as u64) < threads * u64::from(each) {
             each = each.min(LEAST_EACH);
@@ -147,8 +147,8 @@ impl ScanPlan {
         Self { way: ScanStrategy::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }
 
-    /// Returns the number of elements per pack. At every position where a thread begins, that many elements are
-    /// contiguous and aligned.
+    /// Returns the number of elements per pack, i.e. per vector load. At every position where a thread begins, that
+    /// many elements are contiguous and aligned.
     fn vector(&self, side: usize, each: u32, memory: OperandAddresses) -> u32 {
         let itemsize = memory.itemsize[side] as i64;
         let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
@@ -171,7 +171,7 @@ impl ScanPlan {
         let strips = (self.places as u64).div_ceil(u64::from(columns));
         let most = self.len as u64 / u64::from(4 * down * each);
         // The elements of divided columns are read twice. Therefore columns are divided only if undivided columns would
-        // occupy less than a quarter of the blocks that the device runs concurrently.
+        // occupy less than a quarter of the thread blocks that the device runs concurrently.
         let splits = match strips * 4 < u64::from(room.blocks) {
             true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
             false => 1,
@@ -186,7 +186,7 @@ impl ScanPlan {
         (self.len as u64).div_ceil(u64::from(splits)).next_multiple_of(self.tile())
     }
 
-    /// Returns the number of elements of a row or column that a block processes at once.
+    /// Returns the number of elements of a row or column that a thread block processes at once.
     pub fn tile(&self) -> u64 {
         u64::from(match self.way {
             ScanStrategy::Along { lanes, each, .. } => lanes * each,

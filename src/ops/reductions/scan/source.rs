@@ -26,8 +26,8 @@ pub fn name_of(row: &ReductionEntry) -> KernelName {
     KernelName("pygpu_scan_", row.name)
 }
 
-/// Generates the C++ definition of a pack type. A pack of one element requires no alignment, because the element itself
-/// may be unaligned.
+/// Generates the C++ type of a pack, the elements of one load. A pack of one element requires no alignment, because the
+/// element itself may be unaligned.
 fn pack(name: &str, element: &str, vector: u32) -> String {
     match vector {
         1 => format!("struct {name} {{ {element} item[1]; }};\n"),
@@ -35,8 +35,8 @@ fn pack(name: &str, element: &str, vector: u32) -> String {
     }
 }
 
-/// Generates the source of a scan kernel. If several blocks share a column, a first kernel, for which `is_sum` is set,
-/// computes only the state of each block's part.
+/// Generates the source of a scan kernel. If several thread blocks share a column, a first kernel, for which `is_sum`
+/// is set, computes only the state of each block's part.
 pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_sum: bool) -> KernelSource {
     let name = name_of(row).to_string();
     let (threads, text, memory) = match plan.way {
@@ -68,7 +68,7 @@ pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_s
     };
     let bounds = match plan.way {
         // With this launch bound, the compiler limits the registers per thread such that a multiprocessor can run 5
-        // blocks concurrently. Shared memory allows no more than 5.
+        // thread blocks concurrently. Shared memory allows no more than 5.
         ScanStrategy::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
         _ => "__launch_bounds__(PYGPU_THREADS)",
     };

@@ -46,23 +46,23 @@ impl SpecialFunction {
 /// Types whose values float32 can represent.
 const SMALL: Kinds = Kinds::of(&[Bool, Int8, UInt8, Int16, UInt16, Float16]);
 const INTEGERS: Kinds = Kinds::of(&[Int32, UInt32, Int64, UInt64]);
-/// Types whose loops compute in float.
+/// Operand types for which a function computes in float32.
 const SINGLE: Kinds = Kinds::of(&[BFloat16, Float32]);
 const DOUBLE: Kinds = Kinds::of(&[Float64]);
 const REAL: Kinds = Kinds::of(&[BFloat16, Float32, Float64]);
 const COMPLEX: Kinds = Kinds::of(&[Complex64, Complex128]);
 
-/// Loops of small integers and float16, which compute in float32.
+/// Implementations (loops) for operands of small integer types and float16, which compute in float32.
 const fn small(second: Option<&'static str>) -> UfuncGroup {
     group(SMALL, Output::As(Float32), "", second, 0)
 }
 
-/// Loops of other integers, which compute in float64.
+/// Implementations (loops) for operands of the other integer types, which compute in float64.
 const fn integers(second: Option<&'static str>) -> UfuncGroup {
     group(INTEGERS, Output::As(Float64), "", second, 0)
 }
 
-/// Loops for real operands of a function with complex results, which compute in complex128.
+/// Implementations (loops) for real operands of a function with complex results, which compute in complex128.
 const fn as_complex() -> UfuncGroup {
     group(SMALL.with(INTEGERS).with(REAL), Output::As(Complex128), "", None, 0)
 }
@@ -157,8 +157,8 @@ mod tests {
     use super::*;
     use crate::ufunc::kernel::{LoopOperand, kernel_of};
 
-    /// Macros and references by which a call could modify its operands would make a kernel process single elements
-    /// instead of packs. The headers must therefore contain neither.
+    /// Macros and references by which a call could modify its operands would make a kernel load single elements instead
+    /// of several at once. The headers must therefore contain neither.
     #[test]
     fn kernels_of_special_functions_process_packs() {
         for row in functions().map(|one| &one.row) {

@@ -77,7 +77,8 @@ pub(crate) fn new_at<'py>(
     }
 }
 
-/// Creates an exact `GPUArray` over a block, and writes the array directly into the object; see `Array::write_view`.
+/// Creates an exact `GPUArray` over a memory block, and writes the array directly into the object; see
+/// `Array::write_view`.
 #[inline]
 pub(crate) fn new_on<'py>(
     py: Python<'py>,

@@ -322,7 +322,7 @@ impl PyFunction {
         Ok(slf)
     }
 
-    /// Launch with the types given to `prepare`.
+    /// Launch the kernel with the parameter types given to `prepare`.
     ///
     /// Parameters
     /// ----------
@@ -361,7 +361,7 @@ impl PyFunction {
         self.prepared_async_call(grid, block, None, args, shared_size)
     }
 
-    /// Launch like `prepared_call`, on a stream.
+    /// Launch the kernel like `prepared_call`, on a stream.
     ///
     /// Parameters
     /// ----------
@@ -405,7 +405,7 @@ impl PyFunction {
         self.launch(py, self.prepared(py)?.get(), &shape, &stream, args)
     }
 
-    /// Launch like `prepared_call`, and measure the time.
+    /// Launch the kernel like `prepared_call`, and measure the time.
     ///
     /// Parameters
     /// ----------

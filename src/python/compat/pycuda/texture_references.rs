@@ -97,8 +97,8 @@ impl TextureReferences {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// Calls the registered callbacks and writes the handles of new bindings. Returns the blocks that a launch on the
-    /// stream uses.
+    /// Calls the registered callbacks and writes the handles of new bindings. Returns the memory blocks that a launch
+    /// on the stream uses.
     pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<LaunchUses> {
         let callbacks = std::mem::take(&mut *lock(&self.callbacks));
         for callback in callbacks {

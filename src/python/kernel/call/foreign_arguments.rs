@@ -1,4 +1,4 @@
-//! Packs less common arguments of kernels: structs, host memory, and objects of other libraries.
+//! Converts less common arguments of kernels to launch arguments: structs, host memory, and objects of other libraries.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::Borrowed;
@@ -20,7 +20,8 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
 impl<'a, 'py> CallContext<'a, 'py> {
-    /// Adds a kernel argument that is neither an exact `GPUArray` or `DeviceAllocation`, nor a common number.
+    /// Appends to the launch arguments an object that is neither an exact `GPUArray` or `DeviceAllocation`, nor a
+    /// common number.
     #[cold]
     pub(super) fn add_uncommon(
         &mut self,
@@ -111,10 +112,10 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Err(PyTypeError::new_err(format!("{label}: {class} ({excerpt}) cannot be passed; give {expected}")))
     }
 
-    /// Adds the contents of an ndarray as bytes. Because a kernel cannot access the ndarray's memory on the host, only
-    /// a struct, a zero-dimensional array, and, for a scalar parameter, an array with a single number are accepted.
-    /// Under PyCUDA's rules (`ArgumentCheck::Lenient`), the kernel receives the address of an ndarray in managed
-    /// memory.
+    /// Appends the contents of an ndarray to the launch arguments as bytes. Because a kernel cannot access the
+    /// ndarray's memory on the host, only a struct, a zero-dimensional array, and, for a scalar parameter, an array
+    /// with a single number are accepted. Under PyCUDA's rules (`ArgumentCheck::Lenient`), the kernel receives the
+    /// address of an ndarray in managed memory.
     fn add_ndarray(
         &mut self,
         position: usize,
@@ -153,8 +154,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         )))
     }
 
-    /// Adds a value as bytes. If the parameter is a scalar and `dtype` is not `None`, the parameter's type must match
-    /// `dtype`.
+    /// Appends a value to the launch arguments as raw bytes. If the parameter is a scalar and `dtype` is not `None`,
+    /// the parameter's type must match `dtype`.
     fn add_bytes(
         &mut self,
         position: usize,

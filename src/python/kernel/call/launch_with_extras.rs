@@ -69,8 +69,8 @@ impl<'py> CallContext<'_, 'py> {
         extras.handlers.iter().try_for_each(|handler| handler.leave(&stream_object))
     }
 
-    /// Cleans up after a rejected argument. The cleanup waits for the stream, because the copy of an earlier argument
-    /// may still be running.
+    /// Releases the resources of the earlier arguments after an argument was rejected. Waits for the stream first,
+    /// because the copy of an earlier argument may still be running.
     #[cold]
     pub(super) fn abandon(&mut self, py: Python<'_>) {
         if let Some(extras) = self.extras.take() {

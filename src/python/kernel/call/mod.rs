@@ -1,4 +1,4 @@
-//! Calls kernels from Python. A call reads, checks and packs the arguments.
+//! Calls kernels from Python. A call reads and checks the arguments, and converts them to bytes.
 
 use pyo3::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Packs the arguments of a kernel call. Each argument is checked against its parameter, and then the kernel is
-//! launched.
+//! Converts the arguments of a kernel call to the bytes of a launch. Each argument is checked against its parameter,
+//! and then the kernel is launched.
 //!
 //! The exact class of an object is checked first, because that check costs least. Errors are raised before the launch,
 //! and contain the name of the kernel, the argument's position and the parameter's declaration.
@@ -169,7 +169,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         }
     }
 
-    /// Adds a PyGPU array.
+    /// Appends a PyGPU array to the launch arguments.
     #[inline]
     pub(super) fn add_gpu_array(
         &mut self,
@@ -183,7 +183,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds memory without a dtype as an argument. The memory is an explicit allocation or the memory of an array.
+    /// Appends memory without a dtype to the launch arguments. The memory is an explicit allocation or the memory of an
+    /// array.
     fn add_memory(&mut self, position: usize, parameter: Option<&Parameter>, memory: AllocationTarget) -> PyResult<()> {
         let AllocationTarget { block, address, readonly } = memory;
         let is_address = match parameter.map(|parameter| parameter.kind) {
@@ -215,7 +216,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds the handle of a texture or surface, and the memory blocks that a kernel uses through the handle.
+    /// Appends the handle of a texture or surface to the launch arguments, and records the memory blocks that a kernel
+    /// uses through the handle.
     pub(super) fn push_object(&mut self, number: u64, uses: [(Arc<Allocation>, Access); 2]) {
         self.arguments.push_word(number);
         self.blocks.extend(uses);
@@ -239,7 +241,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Err(argument_errors::array(&self.argument_label(position, parameter), self.function, parameter, array))
     }
 
-    /// Adds a NumPy scalar.
+    /// Appends a NumPy scalar to the launch arguments.
     #[inline]
     fn add_scalar(
         &mut self,

@@ -52,7 +52,7 @@ impl Scale {
         10f64.powf(f64::from(self.exponent))
     }
 
-    /// Rounds with one kernel, in the dtype of the array.
+    /// Rounds the elements of an array with one kernel, in the dtype of the array.
     fn round<'py>(
         &self,
         a: &Bound<'py, PyAny>,
@@ -67,8 +67,8 @@ impl Scale {
         compute(entry, &[a, &scale], keywords)
     }
 
-    /// Rounds in the three steps of NumPy. The steps multiply or divide by a power of ten, round to an integer, and
-    /// undo the first step. The results of all steps are written into `out`.
+    /// Rounds the elements of an array in the three steps of NumPy. The steps multiply or divide by a power of ten,
+    /// round to an integer, and undo the first step. The results of all steps are written into `out`.
     ///
     /// # Errors
     /// `TypeError` if the casting rules do not permit a cast of quotients to the type of `out`.

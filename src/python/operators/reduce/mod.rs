@@ -261,7 +261,7 @@ impl ResolvedReduction {
         let &Self { entry, reduced, computed, .. } = self;
         let view = if args.keepdims { target.clone() } else { keepdims_view(target, &self.keepdims_shape)? };
         let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
-        // Overlapping arrays are copied: one block may write results where another block still has to read.
+        // Overlapping arrays are copied: one thread block may write results where another block still has to read.
         let copy_if_overlapping = |read: &Array| match copy::may_overlap(target, read) {
             true => transfer::device_copy_like(py, read).map(Some),
             false => Ok(None),

@@ -12,7 +12,8 @@ use crate::py_once::intern;
 use pygpu_ops::reductions::ReductionEntry;
 use pygpu_ops::ufunc::builtin_row;
 
-/// Computes variances. If the caller passes no means, one pass over the elements computes means and variances.
+/// Computes the variances of an array along axes. If the caller passes no means, one pass over the elements computes
+/// means and variances.
 pub(in crate::operators) fn variance<'py>(
     var: &'static ReductionEntry,
     operand: &Bound<'py, GpuArray>,
@@ -31,7 +32,7 @@ fn is_omitted(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(value.is(&ndarray::numpy(py)?.getattr(intern!(py, "_NoValue"))?))
 }
 
-/// Computes standard deviations, i.e. the square roots of the variances.
+/// Computes the standard deviations of an array along axes, i.e. the square roots of the variances.
 pub(in crate::operators) fn standard_deviation<'py>(
     var: &'static ReductionEntry,
     operand: &Bound<'py, GpuArray>,

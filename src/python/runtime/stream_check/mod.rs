@@ -35,8 +35,8 @@ fn origin_of(origin: Bound<'_, PyAny>) -> Origin {
     Arc::new(SendPyObject::new(origin.unbind()))
 }
 
-/// Checks an import that names no stream: the memory is used on the stream `ready`. `producer` is `None` if the import
-/// names no producer either.
+/// Warns if PyGPU imports an array whose producer named no stream, and PyGPU's current stream does not wait for pending
+/// work of the producer's library. `producer` is `None` if it is unknown; any library may then be the producer.
 ///
 /// # Errors
 /// The warning of a failed check, if the program turns warnings into exceptions.
@@ -50,7 +50,7 @@ pub(crate) fn check_import(py: Python<'_>, producer: Option<&Bound<'_, PyAny>>, 
     module(py)?.call_method1(intern!(py, "check_import"), (producer, PyDevice::from(device), ready)).map(drop)
 }
 
-/// Checks that no write is pending on memory that is exported without synchronization.
+/// Warns if a write is pending on the memory of an array that is exported without synchronization.
 ///
 /// # Errors
 /// The warning of a failed check, if the program turns warnings into exceptions.
@@ -100,7 +100,8 @@ fn try_hand_over(
     Ok(())
 }
 
-/// Checks a launch whose argument is an address in a memory block instead of an array.
+/// Warns if a kernel launch, whose argument is an address in a memory block instead of an array, does not wait for
+/// pending work on the block.
 #[cold]
 pub(crate) fn launch_address(py: Python<'_>, block: &Arc<Allocation>, access: Access, stream: &Stream) {
     let origin =

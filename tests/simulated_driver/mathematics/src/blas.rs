@@ -52,11 +52,16 @@ fn told(handle: *mut c_void, tell: impl FnOnce(&mut Told)) -> u32 {
 unsafe fn create(to: *mut *mut c_void) -> u32 {
     let mut handles = handles();
     let all = handles.get_or_insert_default();
-    let handle = 0x1000 + 0x10 * all.len();
+    let handle = all.keys().max().map_or(0x1000, |last| last + 0x10);
     all.insert(handle, Told::default());
     // SAFETY: the caller of the C function guarantees a writable pointer.
     unsafe { to.write(std::ptr::without_provenance_mut(handle)) };
     0
+}
+
+/// Returns the number of handles that exist.
+pub fn live() -> usize {
+    handles().as_ref().map_or(0, |all| all.len())
 }
 
 fn destroy(handle: *mut c_void) -> u32 {

@@ -60,6 +60,11 @@ fn with<T>(work: impl FnOnce(&mut Table) -> T) -> T {
     work(table.get_or_insert_default())
 }
 
+/// Returns the number of plans that exist.
+pub fn live() -> usize {
+    with(|table| table.plans.len())
+}
+
 fn change(plan: u64, work: impl FnOnce(&mut Plan) -> u32) -> u32 {
     with(|table| table.plans.get_mut(&plan).map_or(INVALID_PLAN, work))
 }

@@ -14,3 +14,9 @@ pub mod lu;
 pub mod queue;
 pub mod rand;
 pub mod solver;
+
+/// Returns the number of handles, plans and other objects that were created and not destroyed.
+#[unsafe(no_mangle)]
+pub extern "C" fn sim_mathematics_live() -> u64 {
+    (blas::live() + fft::live() + solver::live()) as u64
+}

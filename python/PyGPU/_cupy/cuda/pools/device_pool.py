@@ -67,7 +67,8 @@ class _PygpuPool:
         Parameters
         ----------
         stream : Stream, optional
-            Accepted as in CuPy: the driver's pool has no blocks of one stream, and all unused memory is freed.
+            Accepted for compatibility with CuPy; it has no effect, because the driver's pool does not separate blocks
+            by stream.
         """
         _core.synchronize()
         _core.trim_memory()
@@ -85,7 +86,7 @@ class _PygpuPool:
         Raises
         ------
         ValueError
-            If both are given or none, and for other numbers.
+            If both or neither are given, or if a number is out of range.
         """
         _core.set_memory_limit(limit_of(size, fraction) or None)
 

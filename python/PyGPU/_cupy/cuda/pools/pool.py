@@ -256,7 +256,7 @@ class MemoryPool:
         Raises
         ------
         OutOfMemoryError
-            If the limit or the device does not suffice, even after the pool has freed its unused memory.
+            If the limit or the device's memory is exceeded, even after the pool has freed its unused memory.
         """
         return self._pool().malloc(size)
 

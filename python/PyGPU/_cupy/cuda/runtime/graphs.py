@@ -44,7 +44,7 @@ def streamBeginCapture(stream: int, mode: int = 2) -> None:
     CUDARuntimeError
         If the stream is capturing.
     ValueError
-        For the default stream, and for another mode.
+        For the default stream, and for an unknown mode.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def graphInstantiate(graph: int) -> int:
     Raises
     ------
     CUDARuntimeError
-        With the status 400 for another handle.
+        With the status 400 for an unknown handle.
     """
     return _executables.keep(next(_numbers), _graphs.get(graph))
 
@@ -148,7 +148,7 @@ def graphDestroy(graph: int) -> None:
     Raises
     ------
     CUDARuntimeError
-        With the status 400 for another handle.
+        With the status 400 for an unknown handle.
     """
     _graphs.take(graph)
 
@@ -164,6 +164,6 @@ def graphExecDestroy(graphExec: int) -> None:
     Raises
     ------
     CUDARuntimeError
-        With the status 400 for another handle.
+        With the status 400 for an unknown handle.
     """
     _executables.take(graphExec)

@@ -108,7 +108,7 @@ def memPoolTrimTo(pool: int, size: int) -> None:
     Raises
     ------
     CUDARuntimeError
-        With the status 1 for another handle.
+        With the status 1 for an unknown handle.
     """
     device = _device(pool)
     _checked(None, lambda: _core.trim_memory(size, device))
@@ -133,7 +133,7 @@ def memPoolGetAttribute(pool: int, attr: int) -> int:
     Raises
     ------
     CUDARuntimeError
-        With the status 1 for another handle or attribute, and 801 if the device has no pool.
+        With the status 1 for an unknown handle or attribute, and 801 if the device has no pool.
     """
     device = _device(pool)
     if attr == cudaMemPoolAttrReleaseThreshold:
@@ -158,7 +158,7 @@ def memPoolSetAttribute(pool: int, attr: int, value: int) -> None:
     Raises
     ------
     CUDARuntimeError
-        With the status 1 for another handle or attribute, and 801 if the device has no pool.
+        With the status 1 for an unknown handle or attribute, and 801 if the device has no pool.
     """
     device = _device(pool)
     if attr != cudaMemPoolAttrReleaseThreshold:

@@ -43,10 +43,10 @@ __all__ = [
 _streams: Handles[cuda_stream.cudaStream_t] = Handles()
 _events: Handles[cuda_event.cudaEvent_t] = Handles()
 EVENTS: WeakValueDictionary[int, _core.Event] = WeakValueDictionary()
-"""The objects of `cupy.cuda.Event` whose handle a program has queried, by handle."""
+"""Map from handles to objects of `cupy.cuda.Event`, for the handles that a program has queried."""
 
 is_capturing: Callable[[_core.Stream], bool] = vars(_core.Stream)["is_capturing"].__get__
-"""Reads PyGPU's attribute, which is a method of CuPy's streams."""
+"""Function that reads the attribute of PyGPU's class; the streams of `cupy.cuda` replace the attribute by a method."""
 
 _new_stream = raising(cuda_stream.cudaStreamCreateWithPriority)
 _new_event = raising(cuda_event.cudaEventCreateWithFlags)
@@ -98,7 +98,7 @@ def streamCreateWithFlags(flags: int) -> int:
     Raises
     ------
     CUDARuntimeError
-        With status 1 for other flags.
+        With status 1 for unknown flags.
     """
     return streamCreateWithPriority(flags, 0)
 
@@ -121,7 +121,7 @@ def streamCreateWithPriority(flags: int, priority: int) -> int:
     Raises
     ------
     CUDARuntimeError
-        With status 1 for other flags.
+        With status 1 for unknown flags.
     """
     stream = _new_stream(flags, priority)
     return _streams.keep(stream.handle, stream)
@@ -138,7 +138,7 @@ def streamDestroy(stream: int) -> None:
     Raises
     ------
     CUDARuntimeError
-        With status 400 for another handle.
+        With status 400 for an unknown handle.
     """
     _streams.take(stream)
 
@@ -327,7 +327,7 @@ def eventDestroy(event: int) -> None:
     Raises
     ------
     CUDARuntimeError
-        With status 400 for another handle.
+        With status 400 for an unknown handle.
     """
     _events.take(event)
 
@@ -348,7 +348,7 @@ def ipcGetEventHandle(event: int) -> bytes:
     Raises
     ------
     CUDARuntimeError
-        For an event with other flags, and with the status 801 on the CPU.
+        If the event has other flags. On the CPU, every call fails with the status 801.
     """
     return bytes(_shared(_event(event)))
 
@@ -369,7 +369,7 @@ def ipcOpenEventHandle(handle: bytes) -> int:
     Raises
     ------
     CUDARuntimeError
-        For a handle that the driver did not create, and with the status 801 on the CPU.
+        If the driver did not create the handle. On the CPU, every call fails with the status 801.
     """
     event = _opened(handle)
     return _events.keep(event.handle, event)
@@ -408,7 +408,7 @@ def eventQuery(event: int) -> int:
     Returns
     -------
     int
-        0 if the point is reached, otherwise 600 (``cudaErrorNotReady``).
+        0 if the work is complete, otherwise 600 (``cudaErrorNotReady``).
     """
     return int(cuda_event.cudaEventQuery(_event(event)))
 

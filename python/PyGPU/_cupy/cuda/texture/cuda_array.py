@@ -86,7 +86,7 @@ class CUDAarray:
         Raises
         ------
         ValueError
-            If the shape or the dtype is another.
+            If the shape or the dtype differs from the texture's.
         """
         self._check(in_arr)
         channels = (self.desc.channels,) if self.desc.channels > 1 else ()
@@ -106,7 +106,7 @@ class CUDAarray:
         Raises
         ------
         ValueError
-            If the target is not in C order, or the shape or the dtype is another.
+            If the target is not in C order, or if its shape or dtype differs from the texture's.
         """
         if not out_arr.flags.c_contiguous:
             raise ValueError("The output array must be C-contiguous")
@@ -117,7 +117,7 @@ class CUDAarray:
             out_arr[...] = values.reshape(out_arr.shape)
 
     def _check(self, array: Any) -> None:
-        """Raise an error for an array of another shape or dtype."""
+        """Raise an error if the shape or the dtype of an array differs from the texture's."""
         shape = (*self._shape[:-1], self._shape[-1] * self.desc.channels)
         if array.shape != shape:
             raise ValueError(f"shape mismatch: the array has the shape {array.shape}, the texture memory {shape}")

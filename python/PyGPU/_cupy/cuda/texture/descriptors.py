@@ -83,11 +83,11 @@ class ResourceDescriptor:
     restype : int
         ``runtime.cudaResourceTypeArray``, ``cudaResourceTypeLinear`` or ``cudaResourceTypePitch2D``.
     cuArr : CUDAarray, optional
-        The array of the first type.
+        Texture memory, for ``cudaResourceTypeArray``.
     arr : cupy.ndarray, optional
-        The memory of the other types.
+        Device memory, for the two other types.
     chDesc : ChannelFormatDescriptor, optional
-        The elements of the other types.
+        Format of the elements, for the two other types.
     sizeInBytes : int, optional
         The length of linear memory.
     width, height, pitchInBytes : int, optional
@@ -98,7 +98,7 @@ class ResourceDescriptor:
     NotImplementedError
         For mipmapped arrays.
     ValueError
-        If a type lacks its array, memory or format.
+        If the array, memory or format that `restype` requires is missing.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class TextureDescriptor:
     NotImplementedError
         If `sRGB` is set.
     ValueError
-        For unknown modes, or too many of them.
+        For an unknown mode, for more than 3 address modes, or for more than 4 border colors.
 
     Examples
     --------

@@ -158,6 +158,11 @@ fn make(target: *mut u64) -> u32 {
     SUCCESS
 }
 
+/// Returns the number of library objects that exist.
+pub fn live() -> usize {
+    handles().len()
+}
+
 fn end(handle: u64) -> u32 {
     handles().remove(&handle).map_or(1, |_| SUCCESS)
 }
