@@ -222,7 +222,7 @@ def test_forked_child_gets_no_cached_block_of_parent() -> None:
     assert run_script(script).stdout.split() == ["7"]
 
 
-def test_trim_memory_frees_memory_that_kernels_return_counts_in(driver: simulated.Driver) -> None:
+def test_trim_memory_frees_pinned_memory_in_which_kernels_return_counts(driver: simulated.Driver) -> None:
     mask = PyGPU.arange(10) > 4
     assert mask.nonzero()[0].tolist() == [5, 6, 7, 8, 9]
     assert driver.live()["host"] != []

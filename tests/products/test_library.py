@@ -270,5 +270,5 @@ both(np.matmul, numbers("float32", 40, 40), numbers("float32", 40, 40))
 
 
 @on_gpus
-def test_device_reset_destroys_idle_handles_and_plans() -> None:
+def test_device_reset_destroys_idle_handles_and_plans_of_libraries() -> None:
     assert run(RESET) == "blas 0\nsolver 0\nfft 0\n"
