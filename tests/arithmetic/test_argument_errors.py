@@ -22,8 +22,8 @@ SHAPE = "expected an integer or a tuple of integers"
 VALUES = "expected an array, a number, or a list of numbers"
 INDEX = ("write indices.astype('int64')", "x > 0")
 
-# An expression, and the parts of its error message in their order. `x` has shape (2, 3), and `h` is an ndarray of this
-# shape.
+# Each entry has an expression, and parts of its error message in the order in which they occur. `x` has shape (2, 3),
+# and `h` is an ndarray of this shape.
 MESSAGES: dict[str, tuple[str, ...]] = {
     "PyGPU.add(x, 1, out=h)": ("add(): out= ", NDARRAY, *OUT),
     "PyGPU.add(x, 1, h)": ("add(): out= ", NDARRAY, *OUT),
@@ -139,12 +139,12 @@ def assert_message(expression: str, parts: tuple[str, ...], **names: Any) -> Non
 
 
 @pytest.mark.parametrize("expression", MESSAGES)
-def test_error_message_names_argument_expectation_and_remedy(expression: str) -> None:
+def test_error_message_contains_argument_expected_type_and_remedy(expression: str) -> None:
     assert_message(expression, MESSAGES[expression])
 
 
 @needs_kernels
-def test_kernel_error_message_names_argument_expectation_and_remedy() -> None:
+def test_kernel_error_contains_argument_expected_type_and_remedy() -> None:
     source = 'extern "C" __global__ void k(float *a, int n) { a[0] = n; }'
     kernels = {
         "kernel": PyGPU.Kernel(source, "k"),

@@ -27,8 +27,8 @@ def dtype_of(kind: str) -> np.dtype[Any]:
 def pairs() -> list[tuple[str, str]]:
     """Return pairs of different dtypes.
 
-    On a simulated GPU each kernel takes 0.5 s to compile. There each dtype is the source of one pair and the target of
-    one pair only.
+    On a simulated GPU, where each kernel takes 0.5 s to compile, each dtype is the source of one pair only and the
+    target of one pair only.
     """
     if IS_SIMULATED:
         return [(kind, KINDS[(place + 4) % len(KINDS)]) for place, kind in enumerate(KINDS)]
@@ -125,7 +125,7 @@ def test_astype_result_has_memory_order_of_array_or_argument_order(layout: str) 
 
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize("target", LAYOUTS)
-def test_assignment_converts_between_all_layouts(target: str) -> None:
+def test_assignment_casts_between_arrays_of_any_layout(target: str) -> None:
     for source in LAYOUTS:
         host, given = np.zeros((6, 6), "int16"), values("float32", (6, 6))
         array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(given)
@@ -217,7 +217,7 @@ def test_assignment_from_overlapping_view_of_other_dtype_is_correct(there: Any, 
     assert_same(array, halves)
 
 
-def test_dtypes_without_kernel_are_cast_by_fallback() -> None:
+def test_structured_field_without_cast_kernel_is_cast_on_host() -> None:
     odd = np.dtype([("tag", "u1"), ("value", "f4")])
     host = np.zeros(5, odd)
     array, numbers = PyGPU.to_gpu(host), PyGPU.arange(5, dtype="int16")

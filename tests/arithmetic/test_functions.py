@@ -130,7 +130,7 @@ def test_round_of_numbers_and_sequences_keeps_their_dtype(operand: Any, decimals
 @pytest.mark.parametrize("decimals", [0, 1, -1])
 @pytest.mark.parametrize("out_kind", ["bool", "int8", "int64", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("kind", ["bool", "int32", "float32", "complex128"])
-def test_round_accepts_the_outputs_that_numpy_accepts(kind: str, out_kind: str, decimals: int) -> None:
+def test_round_accepts_and_rejects_same_out_dtypes_as_numpy(kind: str, out_kind: str, decimals: int) -> None:
     host = np.array([0, 1.55, 2.345, 77, 115]).astype(kind)
     expected = np.ones(5, out_kind)
     out = PyGPU.to_gpu(expected)
@@ -146,7 +146,7 @@ def test_round_accepts_the_outputs_that_numpy_accepts(kind: str, out_kind: str, 
 
 
 @pytest.mark.parametrize("kind", ["int32", "float64"])
-def test_round_rejects_output_of_another_shape_and_large_decimals(kind: str) -> None:
+def test_round_rejects_out_of_wrong_shape_and_too_many_decimals(kind: str) -> None:
     array = PyGPU.to_gpu(np.arange(3, dtype=kind))
     for decimals in (0, 1, -1):
         with pytest.raises(ValueError, match=r"out has shape \(2, 3\), and the array has shape \(3,\)"):
@@ -199,7 +199,7 @@ def test_nan_to_num_rejects_replacements_of_wrong_shape_or_dtype() -> None:
     assert_alike(array, host)
 
 
-def test_nan_to_num_in_place_reads_overlapping_replacements_first() -> None:
+def test_nan_to_num_in_place_accepts_replacements_that_overlap_array() -> None:
     host = np.array([np.nan, 1, np.nan, 5])
     array = PyGPU.to_gpu(host)
     PyGPU.nan_to_num(array, copy=False, nan=array[::-1])

@@ -101,7 +101,7 @@ def test_ufuncs_with_two_results_write_into_two_out_arrays() -> None:
     np.testing.assert_array_equal(second.get(), np.trunc(host))
 
 
-def test_ufunc_keyword_where_masks_both_of_two_results() -> None:
+def test_where_argument_of_ufunc_masks_both_results() -> None:
     host = np.array([7, 8, 9], "int32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([True, False, True]))
     outs = PyGPU.full(3, -1, "int32"), PyGPU.full(3, -1, "int32")
@@ -109,7 +109,7 @@ def test_ufunc_keyword_where_masks_both_of_two_results() -> None:
     assert [out.tolist() for out in outs] == [[1, -1, 2], [3, -1, 1]]
 
 
-def test_ufunc_with_out_overlapping_operand_matches_separate_out() -> None:
+def test_ufunc_with_two_results_works_if_out_array_overlaps_operand() -> None:
     host = np.arange(8, dtype="float32")
     array = PyGPU.to_gpu(host)
     rest = PyGPU.zeros(7, "float32")
@@ -190,7 +190,7 @@ def test_unsupported_ufunc_method_raises_type_error() -> None:
     assert array.tolist() == [1] * 3
 
 
-def test_ufunc_keyword_where_accepts_numbers_as_mask() -> None:
+def test_where_argument_of_ufunc_accepts_numbers_as_mask() -> None:
     array, out = PyGPU.to_gpu([1.0, 2.0]), PyGPU.to_gpu([7.0, 7.0])
     for where in (False, np.bool_(False), 0):
         assert PyGPU.add(array, 1, out=out, where=where).tolist() == [7, 7]

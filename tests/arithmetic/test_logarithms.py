@@ -42,7 +42,7 @@ NEAR_ONE = [1 + 4e-4j, 1 - 3e-6j, 1e-5 + 1j, -1 + 2e-5j, 1 + 0j, 2e-20 - 1j, 0.3
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", ["log", "log2", "log10"])
-def test_complex_logarithm_keeps_real_part_near_unit_circle(name, dtype):
+def test_complex_logarithm_has_accurate_real_part_near_unit_circle(name, dtype):
     numbers = np.array(NEAR_ONE, dtype)
     expected = getattr(np, name)(numbers.astype("clongdouble"))
     found = by_kernel(getattr(PyGPU, name), PyGPU.to_gpu(numbers))

@@ -51,7 +51,7 @@ def test_product_with_transposed_operand_of_any_dtype_matches_numpy(kind: str) -
 
 
 @pytest.mark.parametrize(("first", "second"), [("int8", "float64"), ("complex128", "bool"), ("float32", "float16")])
-def test_operations_on_transposed_operands_of_mixed_sizes_match_numpy(first: str, second: str) -> None:
+def test_operations_match_numpy_for_transposed_operands_of_two_dtypes(first: str, second: str) -> None:
     assert_call_matches_numpy(lambda x, y: x.T + y, values((130, 150), first), values((150, 130), second, 3))
     assert_call_matches_numpy(lambda x, y: y < x.T, values((130, 150), "float32"), values((150, 130), "int16", 3))
 

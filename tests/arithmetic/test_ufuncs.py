@@ -359,7 +359,7 @@ def test_memory_order_of_result_matches_numpy(turn: tuple[int, ...]) -> None:
         (np.s_[2:6], np.s_[0:8:2]),
     ],
 )
-def test_ufunc_with_out_overlapping_operand_matches_numpy(target: Any, source: Any) -> None:
+def test_ufunc_matches_numpy_if_out_array_overlaps_operand(target: Any, source: Any) -> None:
     host = np.arange(8, dtype="float64")
     array = PyGPU.to_gpu(host)
     host[target] += host[source].copy()

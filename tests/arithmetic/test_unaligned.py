@@ -59,7 +59,7 @@ def test_unaligned_operands_of_mixed_sizes_with_mask_match_numpy() -> None:
 
 
 @needs_kernels
-def test_user_kernel_of_unaligned_arrays_may_skip_or_update_elements() -> None:
+def test_user_kernel_may_skip_or_update_elements_of_unaligned_array() -> None:
     x, z, w = values("int8"), values("int8", 2), values("int8", 7)
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"
@@ -76,7 +76,7 @@ def test_user_kernel_of_unaligned_arrays_may_skip_or_update_elements() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
-def test_kernel_loads_whole_words_from_unaligned_small_elements() -> None:
+def test_kernel_reads_unaligned_small_elements_by_loads_of_whole_words() -> None:
     # The generated source defines the name `pygpu_head` only if the kernel loads aligned words and shifts their bytes.
     # Without this definition, the test's kernel does not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"

@@ -138,7 +138,7 @@ def test_pickled_array_can_be_loaded_in_another_process() -> None:
     assert done.stdout.decode().strip() == "[[1, 2, 3], [4, 5, 6]]"
 
 
-def test_restore_function_rejects_forged_arguments() -> None:
+def test_pickle_restore_function_rejects_forged_arguments() -> None:
     from PyGPU._core import _restore
 
     for arguments in ((int, np.zeros(3)), (PyGPU.GPUArray, [1]), (PyGPU.GPUArray, np.array([None])), (1, 2), ()):

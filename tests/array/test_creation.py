@@ -181,7 +181,7 @@ def test_to_gpu_keeps_values_and_memory_order(host: np.ndarray) -> None:
             assert [device.strides[axis] for axis in long] == [wanted.strides[axis] for axis in long]
 
 
-def test_to_gpu_result_does_not_share_memory() -> None:
+def test_to_gpu_result_shares_no_memory_with_ndarray() -> None:
     host = values((2, 3))
     device = PyGPU.to_gpu(host)
     again = PyGPU.to_gpu(device)
@@ -228,7 +228,7 @@ def test_constructor_accepts_every_spelling_of_shape() -> None:
     assert PyGPU.GPUArray(np.array(4), np.int8).shape == (4,)
 
 
-def test_constructor_accepts_order_in_place_of_pycuda_allocator() -> None:
+def test_constructor_accepts_memory_order_as_third_argument() -> None:
     assert PyGPU.GPUArray((2, 3), np.float32, "F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, order="F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, None, None, None, None, "F").strides == (4, 8)
@@ -318,7 +318,7 @@ WRONG_SHAPES += [
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: stable_repr(shape)[:30])
 @pytest.mark.parametrize("name", ["empty", *ZEROS_ONES])
-def test_creation_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
+def test_array_creation_rejects_invalid_shape_like_numpy(name: str, shape: Any) -> None:
     if shape is None and not is_numpy("2.3"):
         pytest.skip("deprecated before NumPy 2.3")
     numpys = outcome(lambda: getattr(np, name)(shape))
@@ -331,7 +331,7 @@ def test_creation_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
 
 
 @pytest.mark.parametrize("order", ["X", "", "CF", 1, object()], ids=lambda order: repr(order)[:12])
-def test_creation_rejects_wrong_order_like_numpy(order: Any) -> None:
+def test_array_creation_rejects_unknown_memory_order_like_numpy(order: Any) -> None:
     numpys = outcome(lambda: np.empty(3, "f4", order))
     ours = (lambda: PyGPU.empty(3, "f4", order), lambda: PyGPU.GPUArray(3, "f4", order=order))
     for call in (*ours, lambda: PyGPU.empty_like([1], order=order), lambda: PyGPU.zeros(3).copy(order)):

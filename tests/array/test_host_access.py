@@ -149,7 +149,7 @@ class TestHostInterface:
         assert "descr" not in PyGPU.zeros(2, "V7", device="cpu").__array_interface__
 
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn"])
-    def test_ml_dtypes_have_no_array_interface_but_share_memory(self, dtype: str) -> None:
+    def test_array_of_ml_dtypes_has_no_array_interface_but_shares_memory(self, dtype: str) -> None:
         pytest.importorskip("ml_dtypes")
         a = PyGPU.zeros(3, dtype, device="cpu")
         assert not hasattr(a, "__array_interface__")
@@ -161,7 +161,7 @@ class TestHostInterface:
         x.flags.writeable = False
         assert not np.asarray(PyGPU.asarray(x, device="cpu")).flags.writeable
 
-    def test_array_method_shares_memory_unless_copy_or_dtype_requested(self) -> None:
+    def test_dunder_array_shares_memory_unless_copy_or_dtype_is_requested(self) -> None:
         a = PyGPU.arange(3, device="cpu")
         assert a.__array__().ctypes.data == a.ptr
         assert a.__array__(copy=False).ctypes.data == a.ptr

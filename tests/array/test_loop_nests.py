@@ -35,7 +35,7 @@ def sometimes_broadcast(
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
-def test_assigned_views_match_numpy(dtype: str) -> None:
+def test_assignment_between_random_views_matches_numpy(dtype: str) -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     for turn in range(TURNS):
@@ -46,7 +46,7 @@ def test_assigned_views_match_numpy(dtype: str) -> None:
         np.testing.assert_array_equal(device_target.get(), target, err_msg=f"seed {seed}, turn {turn}")
 
 
-def test_copies_in_every_order_match_numpy() -> None:
+def test_copies_in_both_memory_orders_match_numpy() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     for turn in range(TURNS):

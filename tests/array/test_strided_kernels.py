@@ -349,5 +349,6 @@ def test_copies_and_gathers_without_compiler_match_numpy(tmp_path: Path) -> None
 
 @pytest.mark.starts_processes
 def test_copies_and_gathers_with_failing_compiler_match_numpy(tmp_path: Path) -> None:
-    # The simulated NVRTC runs the program `CXX`, which fails here. A real NVRTC ignores `CXX` and compiles the kernels.
+    # The simulated NVRTC runs the compiler that the variable `CXX` names: here a program that fails. A real NVRTC
+    # ignores `CXX` and compiles the kernels.
     run_apart({"CXX": "false"}, tmp_path)

@@ -39,7 +39,7 @@ def _device_type(a):
 
 array_api.np = NumPy("numpy")
 # Replace the code of the functions, not their names, because other modules have imported the functions already.
-# One test of SciPy is less strict if the device type is that of a GPU.
+# `xp_device_type` must return the device type, because one test of SciPy is less strict on a GPU.
 array_api._xp_copy_to_numpy.__code__ = _xp_copy_to_numpy.__code__
 array_api.xp_device_type.__code__ = _device_type.__code__
 

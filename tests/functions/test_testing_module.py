@@ -50,7 +50,7 @@ def test_assertion_downloads_arrays_within_containers() -> None:
     testing.assert_allclose(PyGPU.to_gpu(OTHER), desired=PyGPU.to_gpu(HOST), rtol=2)
 
 
-def test_assertion_about_exceptions_passes_device_arrays_to_function() -> None:
+def test_assert_raises_passes_device_arrays_to_function() -> None:
     a = PyGPU.zeros(3)
     testing.assert_raises(ValueError, PyGPU.reshape, a, (2, 2))
     with testing.assert_raises_regex(ValueError, "reshape"):

@@ -232,7 +232,7 @@ def test_singular_matrix_in_batch_raises_linalg_error() -> None:
 
 
 @pytest.mark.skipif(on_cpu(), reason="NumPy computes there")
-def test_captured_solve_uses_current_values() -> None:
+def test_captured_solve_uses_values_at_graph_launch() -> None:
     a, b = PyGPU.to_gpu(given("float32", 4, 4)), PyGPU.to_gpu(given("float32", 4, 1))
     many = PyGPU.to_gpu(given("float32", 3, 4, 4))
     linalg.solve(a, b)

@@ -262,7 +262,7 @@ def test_matmul_calls_rmatmul_of_unknown_operand_type() -> None:
     assert PyGPU.ones((3, 3)) @ Stranger() == "mine"
 
 
-def test_captured_products_use_current_values() -> None:
+def test_captured_products_use_values_at_graph_launch() -> None:
     a, out = PyGPU.to_gpu(numbers("float32", 3, 4)), PyGPU.empty((3, 3), "float32")
     stream = PyGPU.Stream()
     with stream:

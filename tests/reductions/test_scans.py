@@ -248,7 +248,7 @@ def test_scans_reject_arguments_that_numpy_rejects() -> None:
         PyGPU.subtract.accumulate(array)
 
 
-def test_captured_scan_uses_current_values() -> None:
+def test_captured_scan_uses_values_at_graph_launch() -> None:
     array, out = PyGPU.zeros(5000, "int64"), PyGPU.zeros(5000, "int64")
     stream = PyGPU.Stream()
     stream.begin_capture()
