@@ -36,7 +36,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def no_cupy(tmp_path: Path) -> Path:
-    """Return a folder for the Python path of a process, in which an installed CuPy is then not found."""
+    """Return a folder for the Python path of a process: it hides an installed CuPy from that process."""
     return hide(tmp_path / "hiding", "cupy", "cupyx")
 
 
@@ -73,7 +73,7 @@ def test_run_command_with_aliases_runs_program_of_cupy_and_pycuda(tmp_path: Path
     assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", **given)
 
 
-def test_cupy_alias_has_same_module_objects_as_pygpu_cupy_until_undone(no_cupy: Path) -> None:
+def test_cupy_alias_gives_modules_of_pygpu_cupy_until_alias_is_removed(no_cupy: Path) -> None:
     code = """
 import sys, PyGPU
 cupy = PyGPU.as_cupy()

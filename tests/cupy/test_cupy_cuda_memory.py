@@ -227,7 +227,7 @@ def test_using_allocator_applies_to_current_thread_only(pool: cuda.MemoryPool) -
     assert found == [memory.get_default_memory_pool().malloc]
 
 
-def test_pygpu_allocator_object_serves_alloc_function_of_cupy() -> None:
+def test_alloc_function_of_cupy_uses_allocator_object_of_pygpu() -> None:
     made: list[int] = []
 
     class Own:

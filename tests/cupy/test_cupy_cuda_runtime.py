@@ -85,7 +85,7 @@ def test_runtime_errors_have_status_and_text_of_cupy() -> None:
             call()
 
 
-def test_errors_of_pygpu_are_instances_of_cupys_classes() -> None:
+def test_errors_of_pygpu_are_instances_of_cupys_error_classes() -> None:
     assert runtime.CUDARuntimeError is driver.CUDADriverError is PyGPU.CudaError
     assert memory.OutOfMemoryError is PyGPU.OutOfMemoryError
     assert compiler.CompileException is nvrtc.NVRTCError is PyGPU.CompileError

@@ -72,7 +72,7 @@ def test_get_current_stream_returns_selected_stream_object() -> None:
         assert current.ptr == native.handle
 
 
-def test_stream_selected_by_use_is_restored_after_with_block() -> None:
+def test_stream_selected_by_method_use_is_restored_after_with_block() -> None:
     first, second, third = cuda.Stream(), cuda.Stream(), cuda.Stream()
     assert first.use() is first
     assert cuda.get_current_stream() is first
@@ -89,7 +89,7 @@ def test_stream_selected_by_use_is_restored_after_with_block() -> None:
     assert cuda.get_current_stream().ptr == handle
 
 
-def test_stream_selected_by_use_is_separate_for_each_thread() -> None:
+def test_stream_selected_by_method_use_is_separate_for_each_thread() -> None:
     stream = cuda.Stream().use()
     found: list[object] = []
 
@@ -104,7 +104,7 @@ def test_stream_selected_by_use_is_separate_for_each_thread() -> None:
     assert cuda.get_current_stream() is stream
 
 
-def test_default_stream_attributes_equal_streams_of_constructor_flags() -> None:
+def test_stream_null_and_ptds_equal_streams_from_constructor_flags() -> None:
     null, ptds = cuda.Stream.null, cuda.Stream.ptds
     assert cuda.Stream(True) == cuda.Stream(null=True) == null != ptds == cuda.Stream(ptds=True)
     assert (null.ptr, ptds.ptr, null.device_id) == (0, 2, -1)

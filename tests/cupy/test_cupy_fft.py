@@ -42,7 +42,7 @@ def host_for(value_type: str) -> np.ndarray:
         ("C2R", None, None, "PlanNd(shape=(3, 4, 8), fft_type=0x6c, batch=1, order='C')"),
     ],
 )
-def test_fft_plan_has_parameters_and_is_accepted_by_its_transform(
+def test_fft_plan_shows_its_parameters_and_fft_functions_accept_it(
     value_type: Any, shape: Any, axes: Any, described: str
 ) -> None:
     host = host_for(value_type)
@@ -61,7 +61,7 @@ def test_fft_plan_has_parameters_and_is_accepted_by_its_transform(
     assert cufft.get_current_plan() is None
 
 
-def test_current_fft_plan_is_that_of_threads_innermost_with_block() -> None:
+def test_current_fft_plan_is_plan_of_innermost_with_block_of_thread() -> None:
     outer, inner = cufft.Plan1d(4, cufft.CUFFT_C2C, 1), cufft.Plan1d(5, cufft.CUFFT_C2C, 1)
     elsewhere = []
     with outer:
@@ -209,7 +209,7 @@ def test_fft_plan_cache_information_is_printed(capsys: pytest.CaptureFixture[str
     assert "max size   : " in capsys.readouterr().out
 
 
-def test_fft_settings_warn_or_reject_values_without_support() -> None:
+def test_deprecated_fft_setting_warns_and_unsupported_one_raises() -> None:
     with pytest.warns(DeprecationWarning, match="enable_nd_planning is deprecated"):
         assert config.enable_nd_planning is True
     with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
@@ -307,7 +307,7 @@ class Dispatchable:
         self.value, self.type, self.coercible = value, type, coercible
 
 
-def test_scipy_fft_backend_calls_pygpus_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scipy_fft_backend_protocol_calls_pygpus_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     def rfft2(*_: Any) -> None: ...
 
     monkeypatch.setitem(sys.modules, "scipy.fft", types.SimpleNamespace(rfft2=rfft2, dct=len))
@@ -326,7 +326,7 @@ def test_scipy_fft_backend_calls_pygpus_functions(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(copied.get(), host)
 
 
-def test_scipy_fft_backend_computes_calls_of_scipy() -> None:
+def test_scipy_function_with_pygpu_as_fft_backend_runs_on_device() -> None:
     scipys = pytest.importorskip("scipy.fft")
     a = cupy.array(HOST)
     with scipys.set_backend(scipy_fft):

@@ -190,7 +190,7 @@ def test_raw_module_loads_compiled_images(tmp_path: Path, add: RawKernel) -> Non
         RawModule(path=str(tmp_path / "missing.cubin")).get_function("add")
 
 
-def test_cu_complex_functions_are_replaced_by_complex_type() -> None:
+def test_raw_kernel_may_use_types_and_functions_of_cu_complex_h() -> None:
     kernel = RawKernel(
         r"""
         #include <cuComplex.h>

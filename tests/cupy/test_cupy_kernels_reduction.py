@@ -161,7 +161,7 @@ def test_reduction_kernel_rejects_invalid_arguments(total: ReductionKernel) -> N
         ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name="1")
 
 
-def test_reduction_kernel_merges_adjacent_axes_and_assigns_threads() -> None:
+def test_reduction_plan_merges_adjacent_axes_and_limits_threads() -> None:
     assert combine_axes((2, 3, 1), [(12, 4, 4)]).lengths == (6,)
     assert combine_axes((2, 3), [(4, 8)]).lengths == (2, 3)
     assert combine_axes((), [()]).size == 1

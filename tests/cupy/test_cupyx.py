@@ -210,15 +210,15 @@ def test_parameterize_decorator_sets_parameters_as_attributes() -> None:
     assert cases == [{"f": abs, "n": 1}, {"f": abs, "n": 2}]
 
     class Numbers(unittest.TestCase):
-        def test_sign(self):
+        def test_abs_of_negative_number_is_positive(self):
             assert self.f(-self.n) == self.n
 
     assert testing.parameterize(*cases)(Numbers) is None
     names = [name for name in globals() if name.startswith("Numbers_param_")]
     assert names == ["Numbers_param_0_{f=abs, n=1}", "Numbers_param_1_{f=abs, n=2}"]
     for name in names:
-        case = globals().pop(name)("test_sign")
-        case.test_sign()
+        case = globals().pop(name)("test_abs_of_negative_number_is_positive")
+        case.test_abs_of_negative_number_is_positive()
 
 
 @pytest.mark.enough_on("cpu")
@@ -231,7 +231,7 @@ def test_generated_matrices_have_requested_singular_values() -> None:
         testing.generate_matrix((2, 2))
 
 
-def test_fix_random_gives_same_numbers_in_every_run() -> None:
+def test_fix_random_decorator_gives_same_numbers_in_every_run() -> None:
     @testing.fix_random()
     def draw():
         return testing.generate_seed(), cupy.random.rand(3).tolist(), np.random.rand()
