@@ -138,7 +138,7 @@ def test_independent_operations_succeed_after_failed_operation(driver: simulated
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_operation_that_reads_failed_operations_result_fails_too(driver: simulated.Driver) -> None:
+def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Driver) -> None:
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1

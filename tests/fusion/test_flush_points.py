@@ -1,7 +1,7 @@
 """Test methods of streams, events, graphs and devices, and functions of `driver`, `cuda*` and `nvml*`.
 
-Each method or function launches all pending operations, or helpers/fusion_support/entry_points.py lists it as an
-exception that needs no flush.
+Each method or function launches all pending operations, or helpers/fusion_support/entry_points.py lists it as exempt,
+because it needs no flush.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check_call_flushes(call: entry_points.Call) -> None:
 
 
 @pytest.mark.parametrize("name", entry_points.CLASSES)
-def test_every_class_attribute_is_flush_point_or_listed_as_exception(name: str) -> None:
+def test_every_class_attribute_is_flush_point_or_listed_as_exempt(name: str) -> None:
     of, closing, quiet = entry_points.CLASSES[name]
     own = {attribute for attribute in dir(of) if not attribute.startswith("__")}
     assert own - set(closing) - quiet == set()
@@ -48,7 +48,7 @@ def test_class_attribute_listed_as_flush_point_launches_pending_operations(of: s
     check_call_flushes(entry_points.CLASSES[of][1][name])
 
 
-def test_every_cuda_or_nvml_function_is_flush_point_or_listed() -> None:
+def test_every_cuda_or_nvml_function_is_flush_point_or_listed_as_exempt() -> None:
     raw = {name for name in PyGPU.__all__ if name.startswith(("cuda", "nvml"))}
     functions = {name for name in raw if isinstance(getattr(PyGPU, name), types.FunctionType)}
     assert functions == set(entry_points.RAW) | entry_points.RAW_QUIET
@@ -59,7 +59,7 @@ def test_cuda_or_nvml_function_launches_pending_operations(name: str) -> None:
     check_call_flushes(lambda place: entry_points.status(entry_points.RAW[name](place)))
 
 
-def test_every_driver_function_is_flush_point_or_listed_as_exception() -> None:
+def test_every_driver_function_is_flush_point_or_listed_as_exempt() -> None:
     names = {name for name in dir(driver) if not name.startswith("_")}
     plain = {
         name for name in names if isinstance(getattr(driver, name), (types.FunctionType, types.BuiltinFunctionType))

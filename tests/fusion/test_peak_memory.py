@@ -60,7 +60,8 @@ def test_pending_result_is_launched_before_memory_limit_is_reached() -> None:
     try:
         first = x + 1
         del x
-        other = PyGPU.to_gpu(host)  # This call launches `first`, which eager mode has launched earlier.
+        # This upload launches the pending `first`; eager mode would have launched it at once.
+        other = PyGPU.to_gpu(host)
         second = other * 2
         del other
         np.testing.assert_array_equal(second.get(), host * 2)

@@ -49,7 +49,7 @@ def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any)
     return left
 
 
-def test_public_function_flushes_pending_operand_or_is_listed_exception() -> None:
+def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(public_functions()):
         if name in calls.NOT_CALLED:
@@ -65,7 +65,7 @@ def test_public_function_flushes_pending_operand_or_is_listed_exception() -> Non
             assert left == 0, name
 
 
-def test_array_attribute_flushes_pending_array_or_is_listed_exception() -> None:
+def test_array_attribute_flushes_pending_array_or_is_listed_as_exempt() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)

@@ -65,7 +65,7 @@ ACTS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("search", ["candidates", "by_pathfinder"])
-def test_compiler_lookup_in_flushing_call_reads_correct_values(
+def test_code_run_by_compiler_search_in_flush_reads_correct_values(
     monkeypatch: pytest.MonkeyPatch, search: str, act: str
 ) -> None:
     if PyGPU.backend_name() != "cuda":

@@ -1,4 +1,7 @@
-"""Test that the tools that insert defects into the sources find the texts they replace, without building anything."""
+"""Test the tools that insert defects into the sources: each text to be replaced exists.
+
+No test builds the changed code.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 
 
-def test_each_defect_of_hazard_tracking_changes_its_file() -> None:
+def test_each_defect_to_insert_changes_text_of_its_source_file() -> None:
     tool = runpy.run_path(str(ROOT / "tests/hazard_model/mutations.py"))
     defects = [(tool["FILE"], *row) for row in tool["MUTATIONS"]] + tool["OF_DEFERRED"]
     assert len(defects) > 40

@@ -96,7 +96,7 @@ def test_update_of_kernel_node_replaces_arguments_and_launch_shape() -> None:
 
 
 @needs_kernels
-def test_update_with_invalid_arguments_raises_error_of_launch() -> None:
+def test_update_with_invalid_arguments_raises_same_error_as_launch() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x = PyGPU.zeros(1000, "int32")
     graph = captured(lambda: kernel[4, 256](x, 1, 1000))

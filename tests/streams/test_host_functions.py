@@ -385,7 +385,7 @@ sys.unraisablehook = lambda told: print(told.exc_type.__name__)
     assert run(program) == "ZeroDivisionError\n"
 
 
-# The following tests concern the calls of PyGPU.runtime, which is PybindGPU's interface.
+# Tests of the functions in PyGPU.runtime, which offers the same interface as PybindGPU.
 
 
 def test_cuda_launch_host_func_returns_status() -> None:

@@ -57,7 +57,10 @@ ERRORS_OF_OTHER_THREADS: list[BaseException] = []
 
 
 def has_failed_to_release() -> bool:
-    """Wait for the device, and return whether a wait has raised the error of a block whose release failed."""
+    """Wait for the device.
+
+    Return whether this wait, or a wait of another thread, raised the error of a failed release.
+    """
     try:
         PyGPU.synchronize()
     except REFUSED:
@@ -120,7 +123,7 @@ class Run:
         self.arrays = self.bystander = None
 
     def check(self) -> int:
-        """Check the values of each array; return the number of arrays that raised an error instead."""
+        """Check that each array has correct values or raises an error; return the number of arrays that raised one."""
         self.bystander.fill(3)
         np.testing.assert_array_equal(self.bystander.get(), np.full_like(self.operands.old[0], 3))
         made = zip(self.made, self.results, strict=not self.has_stopped)
