@@ -163,7 +163,7 @@ def test_functions_do_not_transfer_their_device_array_arguments() -> None:
 
 
 def test_counters_detect_transfers_and_use_of_host_memory() -> None:
-    """Check the counters with functions that transfer an array by their purpose."""
+    """Check the counters with functions whose purpose is to transfer an array."""
     x = PyGPU.to_gpu(np.ones((SIDE, SIDE)))
     uploaded, downloaded, peak = measured("asnumpy", x) or (0, 0, 0)
     assert (uploaded, downloaded) == (0, x.nbytes)

@@ -201,7 +201,7 @@ class TestRefusals:
             PyGPU.asarray(Refusing())
         assert isinstance(caught.value.__cause__, BufferError)
 
-    def test_dlpack_error_is_cause_of_type_error_if_numpy_also_rejects(self) -> None:
+    def test_dlpack_error_is_cause_of_type_error_if_numpy_rejects_object(self) -> None:
         class Refusing(dlpack_forge.Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise BufferError("dlpack refuses")

@@ -390,7 +390,7 @@ class TestUnusualTensors:
         assert a.ndim == 64
 
 
-def test_deleters_run_once_with_concurrent_imports_and_drops() -> None:
+def test_each_deleter_runs_once_during_concurrent_imports_and_drops() -> None:
     rounds, kept = 50, []
 
     def run() -> None:

@@ -121,7 +121,7 @@ class TestTableOfPygpu:
             dlpack_forge.work_stream(77, 0)
 
     @gpu_only
-    def test_table_work_stream_is_current_stream_of_thread(self) -> None:
+    def test_work_stream_of_exchange_table_is_current_stream_of_thread(self) -> None:
         kind, number = PyGPU.zeros(1).__dlpack_device__()
         assert dlpack_forge.work_stream(kind, number) == 0
         stream = PyGPU.Stream()

@@ -86,7 +86,7 @@ def test_disabled_stream_check_reports_nothing() -> None:
 
 
 @simulated_gpu
-def test_warning_becomes_exception_at_import_without_stream() -> None:
+def test_warning_for_import_without_stream_can_be_turned_into_error() -> None:
     done = run("-W", "error::RuntimeWarning", str(CHECKED), "interface without a stream", "illegal")
     assert done.returncode == 1
     assert "PyGPU.StreamOrderWarning: PyGPU imports an array of torch" in done.stderr.splitlines()[-1] + done.stderr
@@ -110,7 +110,7 @@ def test_random_legal_handovers_are_not_reported() -> None:
 
 
 @simulated_gpu
-def test_command_prints_reports_and_exits_with_1(tmp_path: Path) -> None:
+def test_check_streams_command_prints_reports_and_exits_with_1(tmp_path: Path) -> None:
     command = ("-m", "PyGPU", "check", "--streams", str(CHECKED))
     done = run(*command, "release", "illegal")
     assert done.returncode == 1, done.stderr
@@ -132,7 +132,7 @@ def test_check_streams_command_rejects_cpu_backend() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="GPU arrays are checked by the other tests")
-def test_check_on_cpu_backend_reports_nothing() -> None:
+def test_stream_check_on_cpu_backend_reports_nothing() -> None:
     script = """if True:
         import numpy as np
         import PyGPU

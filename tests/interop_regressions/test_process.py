@@ -293,8 +293,9 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
         asked = set(done) - set(allocations) - set(works)
-        # The only query is that of the current device, which other libraries may have changed. Other calls exchange
-        # and restore the thread's capture mode, so that captures of other libraries stay valid; they are no queries.
+        # The only permitted query is that of the current device, because another library may have changed it. Calls
+        # that exchange and restore the thread's capture mode do not count as queries; they keep captures of other
+        # libraries valid.
         modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
         assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array
@@ -304,7 +305,7 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
 
 
 @two_devices
-def test_regression_21_exported_device_is_independent_of_current_device() -> None:
+def test_regression_21_export_names_device_of_array_not_current_device() -> None:
     """Rule out a defect: if the device of the array is not current, an export fails or contains the wrong device."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)

@@ -205,7 +205,7 @@ def test_regression_06_exchanged_read_only_array_stays_read_only() -> None:
 
 
 @pytest.mark.reads_in_place
-def test_regression_06_error_of_read_only_export_contains_max_version() -> None:
+def test_regression_06_error_of_read_only_export_suggests_max_version() -> None:
     """Rule out a defect: the BufferError does not name `max_version`, which the consumer must pass."""
     with pytest.raises(BufferError, match="max_version"):
         PyGPU.asarray(Readonly(PyGPU.zeros(3))).__dlpack__()

@@ -255,7 +255,7 @@ def test_kernel_call_error_contains_name_of_mismatched_argument() -> None:
         ElementwiseKernel("quaternion *x", "")
 
 
-def test_read_only_array_is_accepted_as_input_only() -> None:
+def test_read_only_array_is_accepted_as_input_and_rejected_as_output() -> None:
     x = np.arange(4, dtype=np.float32)
     fixed = PyGPU.broadcast_to(gpu(x), (2, 4))
     z = PyGPU.empty((2, 4), np.float32)

@@ -151,7 +151,10 @@ GENERATED = {
 
 @pytest.mark.parametrize("make", GENERATED.values(), ids=GENERATED)
 def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
-    """Pin a former defect: a comment in PyGPU's source looked like an `#include` of a computed name."""
+    """Test that a generated kernel is cached.
+
+    A former defect: a comment in PyGPU's source looked like an `#include` of a computed name.
+    """
     folder = PyGPU.config()["kernel_cache"]
     if folder is None:
         pytest.skip("there is no folder for the cache")

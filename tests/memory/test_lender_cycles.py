@@ -57,7 +57,7 @@ def is_gone(reference: weakref.ref[Any]) -> bool:
 
 
 @ways
-def test_owner_of_memory_that_refers_to_array_is_collected(make: Any, borrow: Any) -> None:
+def test_memory_owner_that_refers_to_its_array_is_collected(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     references = weakref.ref(lender), weakref.ref(lender.array)

@@ -77,13 +77,13 @@ def test_blocks_above_1_mib_are_not_cached(size: int) -> None:
     assert kept() == 0
 
 
-def test_cache_is_limited_to_32_mib() -> None:
+def test_block_cache_is_limited_to_32_mib() -> None:
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(40)]
     arrays.clear()
     assert kept() == 32 * MIB
 
 
-def test_release_threshold_limits_cache_and_zero_disables_cache() -> None:
+def test_release_threshold_limits_block_cache_and_zero_disables_it() -> None:
     PyGPU.set_memory_release_threshold(2 * MIB)
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(4)]
     arrays.clear()

@@ -64,7 +64,7 @@ def test_share_rejects_unshareable_memory_with_remedy() -> None:
         PyGPU.open_shared(PyGPU.zeros(3))  # type: ignore[arg-type]
 
 
-def test_open_shared_error_names_missing_memory_machine_device_or_backend() -> None:
+def test_open_shared_error_names_missing_memory_or_wrong_machine_or_device() -> None:
     a = PyGPU.zeros(10, shared=True)
     handle = a.share()
     block = handle.block
