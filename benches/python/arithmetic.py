@@ -67,7 +67,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the timed functions on small arrays: seconds until a call returns, after which the result is deleted."""
+    """Return the host's seconds until calls on small arrays return; each result is deleted at once."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))

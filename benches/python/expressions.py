@@ -37,7 +37,7 @@ def two(names: Names, x: Any, y: Any) -> Any:
 
 
 def squares(names: Names, x: Any, m: Any) -> Any:
-    """Return the sum of the squared differences of two arrays, a single number."""
+    """Return the sum of the squared differences of two arrays as one number."""
     return ((x - m) ** 2).sum()
 
 
@@ -71,7 +71,7 @@ class Expression:
     has_number: bool = False
 
     def operands(self, nbytes: int) -> list[np.ndarray[Any, Any]]:
-        """Return the operands as float32 arrays of repeated values; a single number becomes a 0-d array."""
+        """Return the operands in float32: arrays that repeat `PERIOD` values, and numbers as 0-d arrays."""
         count = max(nbytes // 4 // self.part // PERIOD, 1) * PERIOD
         arrays = []
         for place, (low, high) in enumerate(self.ranges):
@@ -90,7 +90,7 @@ class Expression:
         return self.moved * operands[0].nbytes
 
     def check(self, operands: Sequence[np.ndarray[Any, Any]], results: Any, fetch: Callable[[Any], Any]) -> None:
-        """Compare the results with NumPy's in float64: the first and last elements of an array, or a single number."""
+        """Compare a result with NumPy's in float64: a sum as a whole, an array only in its first and last elements."""
         every = results if isinstance(results, tuple) else (results,)
         if self.has_number:
             heads = [operand[:PERIOD].astype(np.float64) if operand.ndim else operand for operand in operands]

@@ -285,12 +285,12 @@ def label(size: int) -> str:
 
 
 def views(results: Results, settings: Settings) -> None:
-    """Measure views and properties beside NumPy's."""
+    """Measure views and properties of arrays, and those of NumPy for comparison."""
     compared(results, ["PyGPU", "NumPy"], [] if settings.quick else ["torch", "CuPy"], [], settings)
 
 
 def transfers(results: Results, settings: Settings) -> None:
-    """Measure transfers, beside the driver's copies of pinned memory."""
+    """Measure transfers, and the driver's copies of pinned memory for comparison."""
     sizes = [64 * KIB] if settings.quick else [MIB, 16 * MIB, 256 * MIB, GIB]
     own = ["PyGPU", "NumPy" if settings.quick else "floor"]
     compared(results, own, [] if settings.quick else ["torch", "CuPy", "JAX"], sizes, settings)

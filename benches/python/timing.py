@@ -40,7 +40,7 @@ class Library:
         return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
 
     def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
-        """Return a timed call of the library's `where` with its bytes; an empty dict if the library has no `where`."""
+        """Return a call of the library's `where` and the bytes that it must move; an empty dict without `where`."""
         choose = getattr(self.module, "where", None)
         return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
 

@@ -39,7 +39,7 @@ def test_call_missing_from_baseline_is_reported(instructions: ModuleType) -> Non
     assert instructions.regressions({"new": {"PyGPU": 1}}, BEFORE) == ["new is not in the baseline"]
 
 
-def test_ratio_to_numpy_is_compared_on_other_python(instructions: ModuleType) -> None:
+def test_instruction_ratio_to_numpy_is_compared_on_other_python(instructions: ModuleType) -> None:
     assert instructions.ratio_regressions(counts(2300, 2000, ptr=9000), BEFORE) == []
     found = instructions.ratio_regressions(counts(2500, 2000), BEFORE)
     assert found == ["a[1]: 1.25 of NumPy's instructions, 1.00 in the baseline"]
