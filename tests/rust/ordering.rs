@@ -159,7 +159,7 @@ fn failed_allocation_synchronizes_trims_pool_and_retries_once() {
 
 #[test]
 fn free_error_affects_no_other_operation_and_is_reported_once() {
-    // Pins a fixed defect: the error of a free made the next allocation or launch of any thread fail.
+    // Tests a fixed defect: the error of a free made the next allocation or launch of any thread fail.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let (block, other) = (bench.block(&stream), bench.block(&stream));
@@ -173,7 +173,7 @@ fn free_error_affects_no_other_operation_and_is_reported_once() {
 
 #[test]
 fn end_of_write_keeps_reads_recorded_since_begin_of_write() {
-    // Pins a fixed defect: the end of a write removed all recorded uses, even the uses recorded after the write began.
+    // Tests a fixed defect: the end of a write removed all recorded uses, even the uses recorded after the write began.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -189,7 +189,7 @@ fn end_of_write_keeps_reads_recorded_since_begin_of_write() {
 
 #[test]
 fn free_waits_for_work_if_only_second_driver_call_of_launch_failed() {
-    // Pins a fixed defect: if the second driver call of a launch or copy failed, the work of the first call was not
+    // Tests a fixed defect: if the second driver call of a launch or copy failed, the work of the first call was not
     // recorded.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
@@ -203,7 +203,7 @@ fn free_waits_for_work_if_only_second_driver_call_of_launch_failed() {
 
 #[test]
 fn record_stream_keeps_recorded_uses_of_other_streams() {
-    // Pins a fixed defect: `record_stream` recorded a write that had waited for all other uses, and replaced these
+    // Tests a fixed defect: `record_stream` recorded a write that had waited for all other uses, and replaced these
     // uses.
     let bench = bench();
     let (home, reader, unseen) = (bench.stream(), bench.stream(), bench.stream());
@@ -219,7 +219,7 @@ fn record_stream_keeps_recorded_uses_of_other_streams() {
 
 #[test]
 fn per_thread_default_streams_are_distinct() {
-    // Pins a fixed defect: the stream handle 2 means the default stream of the calling thread, but counted as one
+    // Tests a fixed defect: the stream handle 2 means the default stream of the calling thread, but counted as one
     // stream in all threads.
     let bench = bench();
     let home = bench.stream();
@@ -236,7 +236,7 @@ fn per_thread_default_streams_are_distinct() {
 
 #[test]
 fn two_foreign_streams_with_equal_handle_and_no_owner_are_distinct() {
-    // Pins a fixed defect: two foreign streams with the same handle counted as one stream. Without an owner, a stream
+    // Tests a fixed defect: two foreign streams with the same handle counted as one stream. Without an owner, a stream
     // may be destroyed between two uses, and its handle reused for another stream.
     let bench = bench();
     let home = bench.stream();
@@ -269,7 +269,7 @@ fn foreign_stream_with_handle_of_live_pygpu_stream_is_that_stream() {
 
 #[test]
 fn readers_of_exported_block_do_not_wait_for_each_other() {
-    // Pins a fixed defect: readers of an exported block waited for each other.
+    // Tests a fixed defect: readers of an exported block waited for each other.
     let bench = bench();
     let (home, first, second) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -281,7 +281,7 @@ fn readers_of_exported_block_do_not_wait_for_each_other() {
 
 #[test]
 fn free_after_export_waits_only_for_consumer_stream() {
-    // Pins a fixed defect: the free of an exported block waited for the whole device.
+    // Tests a fixed defect: the free of an exported block waited for the whole device.
     let bench = bench();
     let (home, consumer) = (bench.stream(), bench.stream());
     let block = bench.block(&home);

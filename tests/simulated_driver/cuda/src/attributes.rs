@@ -41,7 +41,7 @@ pub fn attribute(number: u32, device: usize) -> Option<i32> {
         81 => 228 << 10, // bytes of shared memory per multiprocessor
         82 => 65_536,    // registers per multiprocessor
         83 => 1,         // whether managed memory is supported
-        84..=86 => 0,    // multi-GPU board, its group, and native atomics between host and device
+        84..=86 => 0,    // multi-GPU board; group of the board; native atomics between host and device
         87 => 2,         // ratio of single- to double-precision speed
         88 => 0,         // whether kernels can access pageable memory
         // Whether concurrent managed access, preemption, registered host pointers and stream memory operations are

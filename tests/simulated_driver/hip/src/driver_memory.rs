@@ -62,7 +62,7 @@ export! {
         if !(1..=6).contains(&advice) {
             return Err(INVALID_VALUE);
         }
-        // The advice 1, 2 and 4 concern no location, so the argument `place` is ignored.
+        // The advice values 1, 2 and 4 apply to no location, so the argument `place` is ignored.
         on.driver.check_managed(address, bytes as u64, if matches!(advice, 1 | 2 | 4) { -1 } else { place })
     }
 

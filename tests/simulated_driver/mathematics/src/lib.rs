@@ -1,8 +1,8 @@
 //! Contains small replacements for the vendors' mathematical libraries, which run on the simulated GPU in stream order.
 //!
-//! One shared library has all names: each module exports the functions of one mathematical library under both vendors'
-//! names, as far as PyGPU calls them. The functions use the simplest correct loops. As in the manuals, an invalid
-//! argument results in an error code.
+//! A single shared library replaces all of them. Each module implements one mathematical library: it exports the
+//! functions that PyGPU calls, under the names of both vendors. The functions use the simplest correct loops. As in the
+//! manuals, an invalid argument results in an error code.
 #![allow(missing_docs, clippy::missing_safety_doc)]
 // Functions and types have the names of the C headers.
 #![allow(non_snake_case)]

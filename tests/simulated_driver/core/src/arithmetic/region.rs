@@ -6,9 +6,9 @@
 pub struct Extent {
     /// Bytes of a row.
     pub width: u64,
-    /// Rows per plane.
+    /// Number of rows in each plane.
     pub height: u64,
-    /// Number of planes.
+    /// Number of planes in the region.
     pub depth: u64,
 }
 

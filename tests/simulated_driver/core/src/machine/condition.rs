@@ -15,8 +15,8 @@ use crate::state::State;
 const IF: u32 = 0;
 const WHILE: u32 = 1;
 const SWITCH: u32 = 2;
-/// Maximum number of iterations of a loop node. A longer loop does not end any more, because an earlier failure keeps
-/// the kernel from running that would end the loop.
+/// Maximum number of iterations of a loop node. A longer loop would never end: after a failure on the device, the
+/// kernel that ends the loop does not run.
 const MOST_TURNS: usize = 100_000;
 
 /// Describes a condition: a value that kernels set, and its value at the start of a launch.

@@ -1,4 +1,4 @@
-//! Implements cuSOLVER and hipSOLVER, as far as PyGPU calls them.
+//! Implements those functions of cuSOLVER and hipSOLVER that PyGPU calls.
 
 mod calls;
 mod complex;
