@@ -102,7 +102,10 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
 
 
 def attempt(item: pytest.Function) -> None:
-    """Call a test until it needs a kernel that is not compiled yet, or until it fails for another reason."""
+    """Call a test once.
+
+    The call ends at the first kernel that is not compiled yet; this and other errors are ignored.
+    """
     with contextlib.suppress(Exception, pytest.skip.Exception):
         item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
 

@@ -41,7 +41,7 @@ def test_device_constructed_from_str_of_device_equals_device() -> None:
     assert eval(repr(device), {"Device": PyGPU.Device}) == device
 
 
-def test_constructor_of_device_accepts_device_object() -> None:
+def test_device_constructor_accepts_device_object() -> None:
     assert PyGPU.Device(PyGPU.Device("cpu")) == PyGPU.Device("cpu")
     assert str(PyGPU.Device("cpu:0")) == "cpu"
 

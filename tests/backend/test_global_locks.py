@@ -34,7 +34,7 @@ def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_static_lock_of_sources_is_usable_after_fork() -> None:
+def test_every_static_lock_in_rust_sources_is_usable_after_fork() -> None:
     # A former defect: a dozen static locks stayed locked in a forked child.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]

@@ -28,7 +28,7 @@ def sources() -> list[RustSource]:
 
 
 def violations(files: list[RustSource]) -> list[str]:
-    tests = {module for file in files for module in file.declared_in(file.test_only)}
+    tests = {module for file in files for module in file.declared_in(file.spans_of_tests)}
     found = []
     for file in files:
         if file.file == "src/base/settings.rs" or any(
@@ -37,12 +37,12 @@ def violations(files: list[RustSource]) -> list[str]:
             continue
         lines = file.code.splitlines()
         pattern = re.sub(r"\s*\n\s*", "", READS)
-        found += [f"{file.file}:{line}" for line in file.lines_naming(pattern, outside=file.test_only)]
-        for line in file.lines_naming(STARTS, outside=file.test_only):
+        found += [f"{file.file}:{line}" for line in file.lines_naming(pattern, outside=file.spans_of_tests)]
+        for line in file.lines_naming(STARTS, outside=file.spans_of_tests):
             # A child process started without `env_clear` inherits the environment, so the start reads all variables.
             if "env_clear" not in " ".join(lines[line - 1 : line + 1]):
                 found.append(f"{file.file}:{line}: a child that inherits the environment")
-        for line in file.lines_naming(r"\bthread\s*::\s*Builder\b", outside=file.test_only):
+        for line in file.lines_naming(r"\bthread\s*::\s*Builder\b", outside=file.spans_of_tests):
             # A thread started without a stack size reads the variable RUST_MIN_STACK.
             if "stack_size" not in " ".join(lines[line - 1 : line + 2]):
                 found.append(f"{file.file}:{line}: a thread whose stack the environment sizes")
@@ -50,7 +50,7 @@ def violations(files: list[RustSource]) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_rust_sources_except_settings_never_read_environment() -> None:
+def test_only_settings_rs_reads_environment_variables() -> None:
     assert violations(sources()) == []
 
 

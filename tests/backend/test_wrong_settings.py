@@ -1,4 +1,4 @@
-"""Test environment variables with wrong values: each one raises, or is ignored with a warning or without effect."""
+"""Test environment variables with wrong values: each one raises an error, causes a warning, or has no effect."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def refusals(statements: list[str], **environment: str) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_documented_variable_has_wrong_value_in_test() -> None:
+def test_every_documented_variable_is_tested_with_wrong_value() -> None:
     documented = re.findall(r"^\| `(\w+)` \| ", (ROOT / "docs" / "environment.md").read_text(), re.MULTILINE)
     groups = (WARNED, WARNED_ON_GPUS, REFUSED_AT_FIRST_USE, REFUSED_COPIES, REFUSED_LIBRARIES, REFUSED_MODES)
     groups += (REFUSED_BY_COMPILER, REFUSED_BY_PYTHON, FOLDERS, TESTED_WITH_REASON, ANY_VALUE)
@@ -139,7 +139,7 @@ def test_ignored_environment_variables_are_named_in_warnings() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_first_use_raises_for_wrong_backend_device_or_thread_order() -> None:
+def test_first_use_raises_if_backend_device_or_thread_order_is_invalid() -> None:
     for name, (value, text) in REFUSED_AT_FIRST_USE.items():
         (refusal,) = refusals(["PyGPU.zeros(1)"], **{name: value})
         assert text in refusal, (name, refusal)
@@ -163,13 +163,13 @@ def test_operations_raise_for_unknown_mode_of_deferred_evaluation() -> None:
 
 
 @on_gpus
-def test_absent_library_file_in_variable_raises_without_search() -> None:
+def test_variable_with_absent_library_file_raises_without_search() -> None:
     statements = {
         "PYGPU_CUFFT": "PyGPU.fft.fft(PyGPU.ones(8, 'complex64'))",
         "PYGPU_CURAND": "PyGPU.curandom.Sobol64RandomNumberGenerator()",
         "PYGPU_CUSOLVER": "PyGPU.linalg.solve(PyGPU.to_gpu(np.eye(100)), PyGPU.ones(100))",
-        # Without the cuBLAS library, PyGPU computes products by its own kernels; `config()` then contains the file's
-        # name.
+        # If the cuBLAS file is absent, PyGPU computes products by its own kernels, and `config()` names the absent
+        # file.
         "PYGPU_CUBLAS": "a = PyGPU.ones((300, 300), 'f4'); a @ a; raise RuntimeError(str(PyGPU.config()))",
     }
     lines = refusals(list(statements.values()), **{name: f"{NONE}-{name}.so" for name in statements})
@@ -179,7 +179,7 @@ def test_absent_library_file_in_variable_raises_without_search() -> None:
 
 @on_gpus
 @pytest.mark.enough_on("cuda")
-def test_absent_nvrtc_file_in_variable_raises_without_search() -> None:
+def test_variable_with_absent_nvrtc_file_raises_without_search() -> None:
     """Check that PyGPU searches no other NVRTC if `PYGPU_NVRTC` names an absent file. A former defect: the variable was
     ignored."""
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void never_compiled(int *x) { *x = 7; }', 'never_compiled')"

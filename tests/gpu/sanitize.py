@@ -89,7 +89,7 @@ def selected(options: argparse.Namespace) -> list[str]:
         earlier = json.loads(options.unfinished_of.read_text(encoding="utf-8"))
         return sorted({entry["file"] for entry in earlier["unfinished"]})
     paths = options.paths or tool_lists.TOOLS[options.tool].paths
-    return run_tests.test_files(paths) if paths else tool_lists.of_suite(run_tests.test_files(["tests"]))
+    return run_tests.files_with_tests(paths) if paths else tool_lists.of_suite(run_tests.files_with_tests(["tests"]))
 
 
 def print_result(result: dict[str, Any], path: Path) -> None:

@@ -103,7 +103,7 @@ print("ended")
     assert run(body) == "ended"
 
 
-def test_pygpu_call_leaves_thread_with_no_or_primary_context() -> None:
+def test_after_pygpu_call_thread_has_primary_context_or_none() -> None:
     seen: list[tuple[int, int]] = []
 
     def work() -> None:

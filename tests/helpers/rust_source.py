@@ -60,8 +60,8 @@ class RustSource:
         self.code = _blank(text)
 
     @cached_property
-    def test_only(self) -> list[range]:
-        """Return the spans of the file that are compiled only for tests."""
+    def spans_of_tests(self) -> list[range]:
+        """Return the spans of the file that only test builds compile."""
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
@@ -81,11 +81,11 @@ class RustSource:
         uses = []
         for match in _USE.finditer(self.code):
             uses.append(range(match.start(), match.end()))
-            if not _inside(match.start(), self.test_only):
+            if not _inside(match.start(), self.spans_of_tests):
                 for path in _unfold(match["tree"]):
                     yield from self._resolve(path, match.start())
         for match in _PATH.finditer(self.code):
-            if not _inside(match.start(), uses) and not _inside(match.start(), self.test_only):
+            if not _inside(match.start(), uses) and not _inside(match.start(), self.spans_of_tests):
                 yield from self._resolve((match["start"], *re.findall(r"\w+", match["rest"])), match.start())
 
     def lines_naming(self, pattern: str, *, outside: list[range]) -> Iterator[int]:

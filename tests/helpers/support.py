@@ -157,8 +157,10 @@ def address(array: np.ndarray) -> int:
 
 
 def assert_same_layout(device: PyGPU.GPUArray, host: np.ndarray, bases: tuple[PyGPU.GPUArray, np.ndarray]) -> None:
-    """Assert that strides, contiguity and distance from the base array equal NumPy's. Strides that NumPy leaves open
-    are ignored."""
+    """Assert that strides, contiguity and distance from the base array equal NumPy's.
+
+    Strides of axes of length 1 are ignored, because NumPy does not specify them.
+    """
     device_base, host_base = bases
     assert device.shape == host.shape
     assert device.ndim == host.ndim

@@ -52,7 +52,7 @@ def test_each_public_name_has_one_tier_and_tables_have_no_other_names(tiers: Mod
     assert {tiers.STABLE, *index.TIERS} == set(TIERS)
 
 
-def test_name_has_tier_of_its_group_unless_listed_as_exception(tiers: ModuleType) -> None:
+def test_name_has_tier_of_its_group_unless_listed_with_other_tier(tiers: ModuleType) -> None:
     for group, members in index.GROUPS.items():
         for name in members:
             assert tier_of(name) == tiers.EXCEPTIONS.get(name, tiers.GROUPS[group]), name

@@ -1,7 +1,7 @@
 """Test programs from published texts about PybindGPU and PyCUDA, and the behaviour that the texts describe.
 
-In the order of the tests: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
-first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. Results of new values are compared with NumPy's.
+In the order of the tests, the texts are both versions of PybindGPU's page, an introduction to PyCUDA with textures and
+MPI, a first text about PyCUDA, and a program for NVIDIA's `cuda.bindings`. NumPy checks results for new input values.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from PyGPU.compiler import SourceModule
 LABELS = ("int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64")
 SUCCESS = "<cudaError: code=0>"
 
-# The following tests repeat programs of PybindGPU's page about the control of the device context.
+# The following tests run the programs of PybindGPU's page that control the device context.
 
 
 def test_runtime_call_without_result_returns_status() -> None:
@@ -64,7 +64,7 @@ def test_runtime_calls_and_arrays_share_primary_context() -> None:
     assert PyGPU.cudaFree(address) == 0
 
 
-# The following tests repeat programs of PybindGPU's page about the transfer of data.
+# The following tests run the programs of PybindGPU's page that transfer data.
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_array_pointer_is_integer_for_ctypes(fn: Callable[[Any], None]) -> None:
     assert int(array.device_data) == array.ptr
 
 
-# The following tests repeat programs of PybindGPU's page about abstract pointers.
+# The following tests run the programs of PybindGPU's page that use abstract pointers.
 
 
 def test_safe_pointer_get_returns_host_address() -> None:
@@ -179,7 +179,7 @@ def test_pointer_keeps_memory_alive() -> None:
     assert numpy.ctypeslib.as_array((ctypes.c_int64 * 2).from_address(pointer.get())).tolist() == [7, 8]
 
 
-# The following tests repeat programs of an introduction to PyCUDA, with textures and MPI.
+# The following tests run the programs of the introduction to PyCUDA, with textures and MPI.
 
 DOUBLE = """
 __global__ void double_array_new(float *b, float *a, int *info)
@@ -339,7 +339,7 @@ def test_mpi_program_scatters_work_to_several_gpus() -> None:
     numpy.testing.assert_allclose(results["made of it"], expected, rtol=1e-6)
 
 
-# The following tests repeat programs of a first look at PyCUDA.
+# The following tests run the programs of a first text about PyCUDA.
 
 MULTIPLY = """
 __global__ void vec_elm_mul(float *dest, float *a, float *b)
@@ -385,7 +385,7 @@ def test_function_reports_registers_and_memory() -> None:
     assert function.local_size_bytes == function.shared_size_bytes == 0
 
 
-# The following tests repeat a program for NVIDIA's own `cuda.bindings`.
+# The following tests run the program for NVIDIA's own `cuda.bindings`.
 
 SAXPY = """\
 extern "C" __global__

@@ -26,7 +26,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
     """Return which modules each module imports. Only modules in separate files are returned."""
     files = [RustSource(name, text) for name, text in sources.items()]
-    test_modules = {module for file in files for module in file.declared_in(file.test_only)}
+    test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
     files = [
         file for file in files if not any(file.module[:end] in test_modules for end in range(len(file.module) + 1))
     ]

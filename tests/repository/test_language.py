@@ -46,7 +46,7 @@ def test_lint_reports_words_of_comments_docstrings_and_pages(
     assert write(lint, tmp_path, name, text, monkeypatch) == words
 
 
-def test_every_exception_in_word_allowlist_still_occurs_in_its_file(lint: ModuleType) -> None:
+def test_every_allowed_phrase_still_occurs_in_its_file(lint: ModuleType) -> None:
     for file, word in lint.ALLOWED:
         if word:
             assert any(word in line.lower() for line in (ROOT / file).read_text().splitlines()), (file, word)

@@ -38,7 +38,7 @@ PYTHON_RANK = _ranks(PYTHON_LINE)
 def violations(sources: Mapping[str, str]) -> list[str]:
     """Return a sentence for each import that violates the order; `sources` maps the paths of files to their texts."""
     files = [RustSource(name, text) for name, text in sorted(sources.items())]
-    test_modules = {module for file in files for module in file.declared_in(file.test_only)}
+    test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
     found = []
     for file in files:
         if _within(file.module, test_modules):
@@ -89,23 +89,23 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
     # would read pageable memory at each launch of the graph, although the memory may have new contents by then.
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
-    test_modules = {module for file in files for module in file.declared_in(file.test_only)}
+    test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
     asked = [file for file in files if not _within(file.module, test_modules)]
-    naming = {file.file for file in asked if list(file.lines_naming(r"\bpromised\b", outside=file.test_only))}
+    naming = {file.file for file in asked if list(file.lines_naming(r"\bpromised\b", outside=file.spans_of_tests))}
     assert naming == {"src/backend/copies.rs", str(door.relative_to(ROOT))}
 
 
-def test_unsafe_calls_of_c_are_in_ffi_folder() -> None:
+def test_unsafe_calls_of_c_functions_are_only_in_ffi_folder() -> None:
     # Only `src/python/ffi` may call the C APIs of Python, NumPy and DLPack.
     # Unsafe code in other folders may only concern device memory and the classes of this crate.
     folder = ROOT / "src" / "python"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in folder.rglob("*.rs")]
-    counts = {file.file: len(list(file.lines_naming(r"\bunsafe\b", outside=file.test_only))) for file in files}
+    counts = {file.file: len(list(file.lines_naming(r"\bunsafe\b", outside=file.spans_of_tests))) for file in files}
     inside = sum(count for name, count in counts.items() if name.startswith("src/python/ffi/"))
     assert inside > 100, "hardly any was found: this test would hold nothing"
     assert sum(counts.values()) - inside <= 60
     calls = r"\b(?:ffi::_?Py\w*\(|PY_ARRAY_API\b|npyffi\b)"
-    calling = {file.file for file in files if list(file.lines_naming(calls, outside=file.test_only))}
+    calling = {file.file for file in files if list(file.lines_naming(calls, outside=file.spans_of_tests))}
     assert {name for name in calling if not name.startswith("src/python/ffi/")} == set()
 
 

@@ -203,7 +203,7 @@ def returned(text: str) -> Iterator[tuple[str, str]]:
                 yield owner + one.name, "nothing" if one.returns is None else ast.unparse(one.returns)
 
 
-def test_operators_and_functions_are_not_typed_as_returning_any(tools: Tools) -> None:
+def test_no_operator_or_function_has_return_type_any(tools: Tools) -> None:
     names, stub, _ = tools
     declared = names.declared()
     files = {one.path for one in declared if one.path.suffix == ".py"} | {stub.STUB}

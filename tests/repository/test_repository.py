@@ -113,5 +113,5 @@ def test_path_check_finds_path_of_developers_machine(folder: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["https://example.org/home/page", "src/work/file", "~/work/x"])
-def test_path_check_accepts_paths_that_exist_on_any_machine(line: str) -> None:
+def test_path_check_accepts_paths_that_exist_on_every_machine(line: str) -> None:
     assert lines_with(MACHINE_PATH, {"a.md": line}) == []

@@ -15,7 +15,7 @@ MOST = 2
 # This file declares a trait with associated types. The driver of each vendor implements the trait.
 TRAIT = "src/backend/vendor/symbols.rs"
 VENDORS = (TRAIT, "src/backend/cuda/", "src/backend/hip/")
-# Type names that each vendor's driver declares, or that are associated types of other traits.
+# Exempt type names: each vendor's driver declares the type, or it is an associated type of another trait.
 SHARED = {"Api", "Slot", "Error", "PreviousDevice"}
 # Folders whose types have not been renamed yet, so they are not checked.
 NOT_YET = ("src/python/",)
@@ -46,7 +46,7 @@ def test_type_names_belong_to_at_most_two_modules() -> None:
     )
 
 
-def test_each_listed_exception_is_type_name_in_more_than_two_modules() -> None:
+def test_each_exempt_type_name_occurs_in_more_than_two_modules() -> None:
     found = modules_of_types()
     unneeded = sorted(name for name in SHARED if len(found.get(name, [])) <= MOST)
     assert not unneeded, f"these names need no exception: {', '.join(unneeded)}"

@@ -1,5 +1,7 @@
-"""Use arrays of other libraries and of the host in a program that type checkers read (NumPy, DLPack, CUDA array
-interface, addresses)."""
+"""Use arrays of other libraries and of the host in a program that type checkers read.
+
+The program imports arrays by NumPy, by DLPack, by the CUDA array interface, and by address.
+"""
 
 from typing import Any, assert_type
 

@@ -40,7 +40,7 @@ class Job:
     report: Path
     seconds: float = 0.0
     status: int | None = None
-    # None if the command ended by itself.
+    # The limit at which the command was stopped, or None if the command ended by itself.
     stopped: Limit | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     began: float = 0.0

@@ -14,7 +14,7 @@ COMPLETE = (0, 1, 5)
 
 
 class Cause(Enum):
-    """Name the causes for which a job is not simply passed."""
+    """Name the causes for which tests of a job must run again."""
 
     FAILURE = "a test failed"
     NO_MEMORY = "no device memory"

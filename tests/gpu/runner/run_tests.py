@@ -65,7 +65,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     return made
 
 
-def test_files(paths: Sequence[str]) -> list[str]:
+def files_with_tests(paths: Sequence[str]) -> list[str]:
     """Return the test files of paths, sorted and relative to the current folder."""
     found: set[str] = set()
     for path in map(Path, paths):
@@ -228,7 +228,7 @@ def device_of_tests(environment: Mapping[str, str]) -> dict[str, Any]:
 def main() -> None:
     """Run the tests, write the result, and print failures and incomplete files."""
     options = arguments()
-    files = test_files(options.paths)
+    files = files_with_tests(options.paths)
     if options.list:
         for batch in divided(files, options):
             print(*batch, sep=", ")

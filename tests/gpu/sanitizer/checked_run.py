@@ -104,7 +104,7 @@ class CheckedRun(run_tests.Run):
         self.number += 1
         stem = self.folder / f"{self.number:03}-{Path(batch[0].file).stem}"
         job = Checked(batch, [], stem.with_suffix(".log"), stem.with_suffix(".xml"))
-        job.command = [self.sanitizer, *self.tool_words(job), sys.executable, *self.test_words(job)]
+        job.command = [self.sanitizer, *self.tool_words(job), sys.executable, *self.pytest_words(job)]
         return job
 
     def tool_words(self, job: Checked) -> list[str]:
@@ -121,7 +121,7 @@ class CheckedRun(run_tests.Run):
         given = [*self.tool.options, *self.options.option]
         return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *given]
 
-    def test_words(self, job: Checked) -> list[str]:
+    def pytest_words(self, job: Checked) -> list[str]:
         """Return the arguments of Python, which runs a part of the tests."""
         never = [tool_lists.NEVER]
         never += ["provokes_errors"] if self.is_memcheck and tool_lists.is_strict(job.files) else []

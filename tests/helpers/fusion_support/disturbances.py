@@ -56,7 +56,7 @@ class Finalisers:
 
     @contextlib.contextmanager
     def of(self, world: Device) -> Iterator[None]:
-        """During the block, let finalisers modify the arrays of a run (`World`)."""
+        """During the `with` block, let finalisers modify the arrays of a run (`World`)."""
         self.world = world
         before = gc.get_threshold()
         gc.set_threshold(40, 5, 5)

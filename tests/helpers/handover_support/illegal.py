@@ -48,7 +48,7 @@ class Producer:
 
 
 def order_behind(stream: int) -> None:
-    """Make PyGPU's current stream wait for the end of the other library's stream."""
+    """Make PyGPU's current stream wait for the work that is already queued on the other library's stream."""
     event = PyGPU.Event(timing=False).record(PyGPU.Stream.from_handle(stream))
     PyGPU.current_stream().wait_event(event)
 
@@ -122,7 +122,7 @@ def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal:
     target = PyGPU.zeros(COUNT, "u1")
     PyGPU.synchronize()
     driver.foreign_fill(target.ptr, 3, COUNT, foreign)
-    # Without an order between the two writes, this write ends after `fill(2)`.
+    # In the illegal form, PyGPU's `fill(2)` does not wait for this slow write, which therefore ends last.
     driver.foreign_fill(memory.ptr, 4, COUNT, foreign)
     if is_legal:
         memory.record_stream(PyGPU.Stream.from_handle(foreign))
