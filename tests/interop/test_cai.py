@@ -146,7 +146,7 @@ class TestDeviceInterface:
             PyGPU.asarray(Exporter(said, x))
 
     @cuda_only
-    def test_import_is_correct_with_and_without_wait_for_producer(self) -> None:
+    def test_interface_import_works_with_and_without_wait_for_stream(self) -> None:
         code = """
             import PyGPU
             class Exporter: pass

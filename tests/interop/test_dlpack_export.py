@@ -327,7 +327,7 @@ class TestDeleter:
             del capsule
             assert sys.getrefcount(owner) == before
 
-    def test_memory_of_consumed_capsule_lives_until_deleter_call(self) -> None:
+    def test_memory_of_consumed_capsule_lives_until_deleter_is_called(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         a = PyGPU.asarray(owner, device="cpu")

@@ -49,7 +49,7 @@ class TestTableOfPygpu:
             table()
         )
 
-    def test_tensor_exported_by_table_keeps_memory_of_dropped_array(self) -> None:
+    def test_tensor_exported_by_exchange_table_keeps_memory_of_array(self) -> None:
         owner = np.arange(6, dtype=np.float32).reshape(2, 3)
         before = sys.getrefcount(owner)
         a = PyGPU.from_dlpack(owner)[::-1]
@@ -71,7 +71,7 @@ class TestTableOfPygpu:
         dlpack_forge.delete(pointer)
 
     @pytest.mark.parametrize("other", [np.arange(3), 3, None])
-    def test_table_export_functions_reject_objects_that_are_no_arrays(self, other: object) -> None:
+    def test_exchange_table_rejects_export_of_objects_that_are_no_arrays(self, other: object) -> None:
         out = ctypes.c_void_p()
         for function in (
             lambda: FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(other), ctypes.byref(out)),
@@ -81,12 +81,12 @@ class TestTableOfPygpu:
                 function()
         assert out.value is None
 
-    def test_table_export_of_structured_array_raises_buffer_error(self) -> None:
+    def test_exchange_table_rejects_export_of_structured_array(self) -> None:
         a = PyGPU.empty(2, np.dtype([("x", "f4")]))
         with pytest.raises(BufferError):
             exported(a)
 
-    def test_tensor_imported_by_table_is_deleted_with_imported_array(self) -> None:
+    def test_tensor_imported_by_exchange_table_is_deleted_with_its_array(self) -> None:
         forged = Forged()
         out = ctypes.c_void_p()
         assert TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(forged.address, ctypes.byref(out)) == 0
@@ -97,7 +97,7 @@ class TestTableOfPygpu:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_invalid_tensor_imported_by_table_is_rejected_and_deleted(self) -> None:
+    def test_exchange_table_rejects_and_deletes_invalid_tensor(self) -> None:
         forged = Forged().set(shape=(2, -3))
         out = ctypes.c_void_p()
         with pytest.raises(BufferError):
@@ -106,7 +106,7 @@ class TestTableOfPygpu:
         with pytest.raises(BufferError, match="null"):
             TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(None, ctypes.byref(out))
 
-    def test_tensor_lent_by_table_describes_array_while_array_lives(self) -> None:
+    def test_tensor_lent_by_exchange_table_is_valid_while_array_lives(self) -> None:
         arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
         tensors = [dlpack_forge.lent(array) for array in arrays]
         for array, tensor in zip(arrays, tensors, strict=True):
@@ -138,7 +138,7 @@ class TestAllocator:
         status = ALLOCATE(table().managed_tensor_allocator)(pointer, ctypes.byref(out), None, report)
         return status, out.value, errors
 
-    def test_table_allocator_uses_shape_and_dtype_of_prototype(self) -> None:
+    def test_exchange_table_allocator_uses_shape_and_dtype_of_prototype(self) -> None:
         prototype = Forged().set(data=None, strides=None).tensor
         prototype.device = dlpack_forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, errors = self.allocate(prototype)
@@ -154,19 +154,19 @@ class TestAllocator:
         "lie",
         [{"shape": (2, -1)}, {"shape": (2**62, 4)}, {"ndim": -1}, {"dtype": (99, 8, 1)}, {"device": (77, 0)}],
     )
-    def test_table_allocator_reports_unsupported_prototype_once(self, lie: dict[str, Any]) -> None:
+    def test_exchange_table_allocator_reports_unsupported_prototype_once(self, lie: dict[str, Any]) -> None:
         status, pointer, errors = self.allocate(Forged().set(**lie).tensor)
         assert (status, pointer) == (-1, None)
         [(kind, text)] = errors
         assert kind == b"BufferError"
         assert text
 
-    def test_table_allocator_reports_null_prototype_as_buffer_error(self) -> None:
+    def test_exchange_table_allocator_reports_null_prototype_as_error(self) -> None:
         status, pointer, [(kind, text)] = self.allocate(None)
         assert (status, pointer, kind) == (-1, None, b"BufferError")
         assert b"null" in text
 
-    def test_table_allocator_reports_memory_error_for_huge_tensor(self) -> None:
+    def test_exchange_table_allocator_reports_error_for_huge_tensor(self) -> None:
         prototype = Forged().set(shape=(2**50, 1)).tensor
         prototype.device = dlpack_forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, [(kind, _)] = self.allocate(prototype)

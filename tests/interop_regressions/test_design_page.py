@@ -1,4 +1,4 @@
-"""Test that each regression number in `docs/design/interop_regressions.md` has a test, and each test an entry there."""
+"""Test that each regression on the page `interop_regressions.md` has a test, and that the page names each test."""
 
 import re
 from pathlib import Path

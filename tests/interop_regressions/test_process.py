@@ -106,7 +106,7 @@ def test_regression_16_calls_keep_device_made_current_by_other_library() -> None
 
 
 @two_devices
-def test_regression_16_thread_uses_device_made_current_in_it() -> None:
+def test_regression_16_thread_uses_device_that_it_made_current() -> None:
     """Rule out a defect: a device that one thread made current is current in all threads."""
     seen: list[int] = []
 
@@ -247,7 +247,7 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
 
-def test_regression_20_making_and_exporting_view_calls_no_driver(driver: simulated.Driver) -> None:
+def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simulated.Driver) -> None:
     """Rule out a defect: a slice takes microseconds, most of them in unnecessary driver calls."""
     array = PyGPU.zeros((6, 8), "float32")
     gc.collect()  # Otherwise, objects of earlier tests could be freed during the measurement.

@@ -273,7 +273,7 @@ def forged_on_device(array: PyGPU.GPUArray, **claims: Any) -> dlpack_forge.Forge
     return forged.set(**claims)
 
 
-def test_regression_12_byte_offset_of_imported_tensor_is_added() -> None:
+def test_regression_12_import_adds_byte_offset_to_data_address() -> None:
     """Rule out a defect: the byte offset is ignored, which gives wrong data without an error."""
     host, array = pair((64,), "float32")
     taken = PyGPU.from_dlpack(forged_on_device(array, byte_offset=8 * 4).capsule())

@@ -20,7 +20,7 @@ from installed.numpy_version import is_numpy
 
 
 class Tensor:
-    """Export a tensor by DLPack only, as a capsule that exists before the export."""
+    """Export a tensor by DLPack only; the capsule to export is created in advance."""
 
     def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
         self.capsule, self.device = capsule, device

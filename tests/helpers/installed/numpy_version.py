@@ -23,7 +23,11 @@ def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
 
 
 def numpy_function(name: str) -> Any:
-    """Return a ufunc of NumPy. Before NumPy 2.1, return the argument for `floor`, `ceil` and `trunc` of integers."""
+    """Return a ufunc of NumPy.
+
+    Before version 2.1, NumPy returned floats for `floor`, `ceil` and `trunc` of integers. The returned function copies
+    the integers instead, as later versions do.
+    """
     function = getattr(np, name)
     if name not in ("floor", "ceil", "trunc") or is_numpy("2.1"):
         return function
