@@ -177,7 +177,7 @@ def test_fft_with_existing_plan_can_be_captured() -> None:
 
 
 @on_gpus
-def test_fft_plan_cache_counts_and_limits_plans() -> None:
+def test_fft_plan_cache_reports_and_limits_number_of_plans() -> None:
     cache = config.get_plan_cache()
     assert (cache.get_size(), cache.get_curr_memsize(), cache.get_memsize()) == (64, 0, -1)
     try:

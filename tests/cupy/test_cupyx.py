@@ -119,7 +119,7 @@ def test_benchmark_computes_deferred_operations_with_unused_results() -> None:
     assert report.operations == (0 if PyGPU.backend_name() == "cpu" or _core._get_fusion() == "off" else 10)
 
 
-def test_time_range_and_profile_execute_their_with_block() -> None:
+def test_time_range_and_profile_run_body_of_with_block() -> None:
     @cupyx.profiler.time_range()
     def add(x: int) -> int:
         return x + 1

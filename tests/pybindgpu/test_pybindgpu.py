@@ -150,7 +150,7 @@ def test_device_array_rejects_arguments_of_wrong_type_or_number(arguments: tuple
         PyGPU.DeviceArray_float64(3, order="F")
 
 
-def test_copy_without_host_memory_returns_invalid_value() -> None:
+def test_copy_of_array_without_host_memory_returns_invalid_value() -> None:
     array = PyGPU.DeviceArray_float64(0, 0, [3])
     for call in (array.to_device, array.to_host):
         call()

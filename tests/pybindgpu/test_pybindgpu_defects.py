@@ -324,7 +324,7 @@ def test_buffer_protocol_exports_host_side_of_array() -> None:
     assert memoryview(PyGPU.DeviceArray_float64(source)).readonly  # type: ignore[arg-type,unused-ignore]
 
 
-def test_copy_without_device_memory_allocates_or_fails() -> None:  # Covers PybindGPU's defect 19.
+def test_to_device_allocates_missing_device_memory_but_to_host_fails() -> None:  # Covers PybindGPU's defect 19.
     array = PyGPU.DeviceArray_float64([3])
     numpy.asarray(array)[:] = [1, 2, 3]
     array.to_host()

@@ -27,7 +27,7 @@ def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UNARY)
-def test_cumath_matches_numpy_computed_in_dtype_of_array(name):
+def test_cumath_equals_numpy_if_numpy_computes_in_dtype_of_array(name):
     x = np.linspace(0.1, 0.9, 30).astype(np.float32)
     result = getattr(cumath, name)(gpu(x))
     assert result.dtype == np.float32
@@ -172,7 +172,7 @@ def test_logical_functions_of_arrays_and_numbers_return_bools():
     assert gpuarray.logical_not(gpu(x), out=out) is out
 
 
-def test_logical_or_uses_given_allocator():
+def test_logical_or_uses_allocator_argument():
     asked = []
 
     def allocate(nbytes: int) -> Any:

@@ -140,7 +140,7 @@ def test_source_with_16000_shared_bytes_and_host_headers_compiles():
     assert module.get_function("f").shared_size_bytes in (0, 16000)
 
 
-def test_compile_returns_image_without_loading():
+def test_compile_returns_image_without_loading_it():
     image = PyGPU.compiler.compile("__global__ void f(int *x) { *x = 8; }")
     assert isinstance(image, bytes)
     out = np.zeros(1, np.int32)

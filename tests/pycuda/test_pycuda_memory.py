@@ -28,7 +28,7 @@ def test_allocation_roundtrip_keeps_values():
     assert numpy.array_equal(result, VALUES)
 
 
-def test_allocation_converts_to_its_address():
+def test_allocation_converts_to_integer_address():
     memory = driver.mem_alloc(100)
     assert int(memory) == memory.__index__() == memory.ptr != 0
     assert memory.nbytes == 100
@@ -126,7 +126,7 @@ def test_to_device_and_from_device_keep_values_and_memory_order():
     assert numpy.array_equal(back, VALUES)
 
 
-def test_mem_alloc_like_allocates_as_many_bytes_as_given_array():
+def test_mem_alloc_like_allocates_as_many_bytes_as_array_argument():
     assert driver.mem_alloc_like(VALUES).nbytes == VALUES.nbytes
     assert driver.mem_alloc_like(PyGPU.zeros(3)).nbytes == 24
 

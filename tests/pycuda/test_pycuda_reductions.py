@@ -24,7 +24,7 @@ def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
-def test_reductions_match_numpy_computed_in_dtype_of_array(dtype: str) -> None:
+def test_reductions_equal_numpy_if_numpy_computes_in_dtype_of_array(dtype: str) -> None:
     host = HOST.astype(dtype)
     for host_view, a in ((host, gpu(host)), (host.T[::-1, ::2], gpu(host).T[::-1, ::2])):
         for name in ("sum", "min", "max"):
@@ -70,7 +70,7 @@ def test_subset_reductions_match_numpy() -> None:
         assert gpuarray.subset_dot(gpu(PLACES), a, a).get() == (taken * taken).sum()
 
 
-def test_reductions_run_on_given_stream() -> None:
+def test_reductions_run_on_stream_argument() -> None:
     stream, a, places = PyGPU.Stream(), gpu([1.0, 2.0]), gpu([1])
     for name in ("sum", "min", "max", "any", "all"):
         assert getattr(gpuarray, name)(a, stream=stream).shape == ()

@@ -112,7 +112,7 @@ def test_filter_and_address_modes_apply_from_next_launch(module: SourceModule) -
     image.set_flags(0)
 
 
-def test_texture_reads_linear_memory_with_its_format(module: SourceModule) -> None:
+def test_texture_reads_linear_memory_in_format_set_by_program(module: SourceModule) -> None:
     colours, fetched = module.get_texref("colours"), module.get_function("fetched")
     a = random(16, 4)
     memory = drv.to_device(a)

@@ -39,7 +39,7 @@ def test_make_default_context_calls_function_argument(monkeypatch):
         assert tools.get_default_device() == drv.Device(0)
 
 
-def test_memoized_function_caches_until_cleared():
+def test_memoized_function_caches_results_until_cache_is_cleared():
     calls = []
 
     @tools.context_dependent_memoize
@@ -99,7 +99,7 @@ def test_struct_dtype_is_registered_once():
         tools.get_or_register_dtype("unknown_type")
 
 
-def test_c_arguments_are_parsed_and_declared():
+def test_c_declarations_are_parsed_to_arguments_and_written_back():
     vector = tools.parse_c_arg("const volatile float *__restrict__ x")
     assert (type(vector), vector.name, vector.dtype) == (tools.VectorArg, "x", np.float32)
     assert vector.declarator().endswith("float *x")
