@@ -15,8 +15,7 @@ const SAMPLES: usize = 60;
 pub struct Group {
     name: String,
     bytes: Option<u64>,
-    /// Program arguments that are no options. If the list is not empty, a benchmark runs only if its name contains one
-    /// of these arguments.
+    /// Positional arguments of the program. If there are any, a benchmark runs only if its name contains one of them.
     selected: Vec<String>,
 }
 

@@ -27,7 +27,7 @@ impl Extent {
 /// Bytes that an operation reads or writes through one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// The first byte.
+    /// Address of the first byte.
     pub start: u64,
     /// Distance between the starts of two rows in bytes.
     pub row_pitch: u64,

@@ -46,7 +46,7 @@ fn count_transfer(target: Block, source: Block, extent: Extent) {
 pub struct Side {
     /// Kind of memory.
     pub memory: Memory,
-    /// The first byte.
+    /// Address of the first byte.
     pub start: u64,
     /// Distance between the starts of two rows in bytes.
     pub row_pitch: u64,
