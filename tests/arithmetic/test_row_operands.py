@@ -1,6 +1,6 @@
 """Test rows, columns and slices of matrices as operands.
 
-Kernels process several consecutive elements of the last axis at once if all rows are aligned.
+If all rows are aligned, a kernel processes several consecutive elements of a row at once.
 """
 
 from __future__ import annotations

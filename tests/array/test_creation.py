@@ -289,7 +289,7 @@ def test_gpudata_accepts_object_with_address() -> None:
         assert_same(PyGPU.GPUArray((3,), gpudata=gpudata), host)
 
 
-def test_constructor_accepts_object_describing_memory_as_allocator() -> None:
+def test_constructor_accepts_array_description_in_place_of_allocator() -> None:
     host, owner = pair((2, 3), "float32")
     described = SimpleNamespace(shape=[2, 3], dtype=np.float32, device_ptr=owner.ptr)
     assert_same(PyGPU.GPUArray(allocator=described), host)

@@ -58,7 +58,7 @@ def test_subclass_with_other_init_arguments_behaves_like_array():
     assert copy.copy(array).get().tolist() == [[5] * 3] * 2
 
 
-def test_arguments_passed_to_base_init_determine_array():
+def test_arguments_passed_to_base_init_determine_shape_and_dtype():
     array = Image((2, 4))
     assert (array.shape, array.dtype, array.flags.f_contiguous) == ((2, 4, 3), np.uint8, True)
     array[...] = 9
@@ -97,7 +97,7 @@ def test_arguments_that_no_init_method_accepts_raise_type_error():
         PyGPU.GPUArray(1, 2, 3, 4, 5, 6, 7, 8)
 
 
-def test_second_call_of_init_on_same_array_changes_nothing():
+def test_second_call_of_init_does_not_change_array():
     array = Image((2, 4))
     PyGPU.GPUArray.__init__(array, (7,))
     assert array.shape == (2, 4, 3)

@@ -95,7 +95,7 @@ def test_failed_hip_call_clears_last_error_of_runtime() -> None:
     """)
 
 
-def test_error_code_that_only_hip_has_raises_error_with_hip_name() -> None:
+def test_error_code_unique_to_hip_raises_error_with_hip_name() -> None:
     run("""
         for code, name in ((911, "hipErrorInvalidChannelDescriptor"), (1053, "hipErrorRuntimeOther")):
             sim.fault("hipDeviceSynchronize", code)

@@ -105,7 +105,7 @@ print(len(told), os.waitpid(child, 0)[1])
 """
 
 
-def test_use_without_hip_device_raises_in_threads_and_forked_child(runtime: Path) -> None:
+def test_hip_without_device_raises_in_threads_and_in_forked_child(runtime: Path) -> None:
     done = run(runtime, THREADS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "8 0\n", "")
 

@@ -134,7 +134,7 @@ def shared_functions() -> Iterator[tuple[str, Any, Any]]:
 
 def signature(function: Any) -> _Parameters | None:
     if isinstance(function, _core.Ufunc):
-        return None  # Newer versions of Python return the parameters of its `__call__`: `*args` and `**kwargs`.
+        return None  # Newer Python versions return the parameters of `Ufunc.__call__`: `*args` and `**kwargs`.
     try:
         return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):

@@ -331,7 +331,7 @@ def test_flush_with_fault_in_any_driver_call_gives_no_wrong_value(driver: simula
             run_with_fault(driver, name, nth, code)
 
 
-def test_single_out_of_memory_error_in_flush_is_retried_without_error(driver: simulated.Driver) -> None:
+def test_driver_allocation_that_fails_once_in_flush_raises_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(LONG))
     for name in allocation_calls():
         y = x + 1

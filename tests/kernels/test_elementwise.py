@@ -139,7 +139,7 @@ def test_neighbour_elements_are_accessed_by_index() -> None:
         np.testing.assert_array_equal(z.get(), np.diff(x.ravel(), prepend=x[0, 0]).reshape(3, 4))
 
 
-def test_array_that_source_only_indexes_is_not_broadcast() -> None:
+def test_array_that_kernel_reads_only_by_index_is_not_broadcast() -> None:
     kernel = ElementwiseKernel("const float *table, int *at, float *z", "z[i] = table[at[i]]")
     table = np.arange(20, dtype=np.float32).reshape(4, 5)
     at = np.array([[0, 19, 7], [3, 3, 11]], np.int32)
@@ -358,7 +358,7 @@ def test_complex_functions_match_numpy(name: str) -> None:
     np.testing.assert_array_equal(e.get(), x == y)
 
 
-def test_names_of_c_headers_are_known_without_include() -> None:
+def test_kernel_may_use_names_of_c_headers_without_include() -> None:
     kernel = ElementwiseKernel(
         "double *x, uint32_t *k",
         "const double all[] = {INFINITY, NAN, M_PI, FLT_MAX, DBL_EPSILON, INT_MIN}; x[i] = all[i % 6];"

@@ -276,7 +276,7 @@ def test_write_behind_captured_array_is_reported_at_graph_launch(module: PyGPU.M
 
 
 @pytest.mark.parametrize("spelled", ["int", "numpy", "prepared"])
-def test_write_behind_block_given_by_integer_address_is_reported(spelled: str) -> None:
+def test_write_behind_block_passed_as_integer_address_is_reported(spelled: str) -> None:
     function = SourceModule("__global__ void put(int *out) { out[threadIdx.x] = 1; }").get_function("put")
     array = PyGPU.zeros(8, np.int32)
     address = {"int": array.ptr, "numpy": np.intp(array.ptr), "prepared": int(array.gpudata)}[spelled]

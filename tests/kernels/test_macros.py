@@ -1,4 +1,4 @@
-"""Test macros in a user's compiler options, of any name: they apply to the user's source, not to generated code."""
+"""Test macros that a user defines by compiler options, under any name: they apply to the user's source only."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
 
 
 def test_dlpack_consumer_keeps_pool_memory_of_array_alive() -> None:
-    """Test that pool memory stays alive with its array, also for a consumer by DLPack."""
+    """Test that memory of a pool stays allocated after its array is dropped, as long as a DLPack consumer uses it."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
     a.fill(1)

@@ -128,7 +128,7 @@ def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
 
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])
-def test_pools_reject_impossible_bins_and_sizes_immediately(pool: Any) -> None:
+def test_pools_reject_impossible_bins_and_sizes_before_computing(pool: Any) -> None:
     """Test that impossible bins and sizes are rejected before any computation with them.
 
     Earlier defect: `alloc_size(2**40)` computed a number of 2**36 bits.

@@ -71,7 +71,7 @@ def test_dir_of_module_lists_exactly_public_names(name: str) -> None:
 def test_signatures_of_module_have_no_quotes_and_no_private_types(name: str) -> None:
     module = importlib.import_module(name)
     shown = {path: signature_of(value) for path, value in callables_of(module)}
-    # The types of `Literal` are strings.
+    # Quotes within `Literal[...]` are correct, because its arguments are strings.
     plain = {path: re.sub(r"Literal\[[^]]*\]", "", text) for path, text in shown.items()}
     private = re.compile(r"PyGPU\._|_core\.|ForwardRef|(?:: |-> |[\[|] ?)(?:'|\"|_[A-Z])")
     assert {path: text for path, text in plain.items() if private.search(text)} == {}
@@ -88,7 +88,7 @@ def test_docstrings_of_module_name_no_private_objects(name: str) -> None:
 def test_help_of_module_has_no_quoted_annotations(name: str) -> None:
     text = pydoc.render_doc(importlib.import_module(name), renderer=pydoc.plaintext)
     quoted = re.compile(r"ForwardRef|\w\(.*(?:: |-> )'|__annotations__ = \{.*: '")
-    # Examples print strings.
+    # Lines of examples may contain quotes, because they print strings.
     assert [line for line in text.splitlines() if quoted.search(line) and ">>>" not in line] == []
 
 
@@ -125,7 +125,7 @@ def test_functions_of_other_libraries_keep_their_annotations() -> None:
     ("name", "operands"),
     [("add", "x1, x2, /, out=None"), ("sin", "x, /, out=None"), ("modf", "x, /, out=(None, None)")],
 )
-def test_ufunc_has_numpys_signature_without_parameter_signature(name: str, operands: str) -> None:
+def test_ufunc_shows_numpys_keywords_except_keyword_signature(name: str, operands: str) -> None:
     keywords = "where=True, casting='same_kind', order='K', dtype=None, subok=True"
     assert signature_of(getattr(PyGPU, name)) == f"({operands}, *, {keywords})"
 

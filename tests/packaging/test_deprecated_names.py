@@ -44,14 +44,14 @@ def test_deprecated_name_can_be_imported_with_warning() -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_deprecated_name_is_in_table_but_not_listed() -> None:
+def test_deprecated_name_is_in_deprecated_table_but_not_in_dir() -> None:
     assert PyGPU.__deprecated__["reshaped"] == ENTRY
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "reshaped" not in {*dir(PyGPU), *PyGPU.__all__, *vars(PyGPU)}
 
 
-def test_deprecated_table_is_valid() -> None:
+def test_table_of_deprecated_names_is_valid() -> None:
     version = tuple(int(part) for part in PyGPU.__version__.split(".")[:2])
     for name, entry in PyGPU.__deprecated__.items():
         since, removal = (tuple(map(int, text.split("."))) for text in (entry.since, entry.removal))

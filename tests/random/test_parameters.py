@@ -195,7 +195,7 @@ def test_captured_samplers_draw_next_numbers_at_each_launch() -> None:
     assert rng.random() == other.random()
 
 
-def test_captured_samplers_accept_device_arrays_without_wait() -> None:
+def test_captured_samplers_accept_device_arrays_as_parameters() -> None:
     rng, other = (PyGPU.random.default_rng(6) for _ in range(2))
     low, high = PyGPU.to_gpu(np.array([1, 5])), PyGPU.to_gpu(np.array([4, 50]))
     stream = PyGPU.Stream()

@@ -66,7 +66,7 @@ def test_philox_counter_carries_into_upper_words(counter: int) -> None:
     assert_same_place(rng, numpys)
 
 
-def test_integers_match_numpy_without_rejection() -> None:
+def test_integers_match_numpy_for_ranges_without_rejected_draws() -> None:
     rng, numpys = both()
     cases = [(0, 2, "int64"), (-(1 << 31), 1 << 31, "int64"), (-(1 << 63), 1 << 63, "int64"), (5, 6, "int64")]
     cases += [(-(1 << 61), 1 << 61, "int64"), (0, 1 << 32, "uint32")]

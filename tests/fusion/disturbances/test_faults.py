@@ -256,7 +256,7 @@ def test_fault_in_flush_of_other_thread_gives_error_or_correct_values(
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_flush_at_memory_limit_fails_only_results_that_get_no_memory(driver: simulated.Driver, name: str) -> None:
+def test_flush_at_memory_limit_loses_only_results_that_get_no_memory(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)

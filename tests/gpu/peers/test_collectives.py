@@ -62,7 +62,7 @@ def test_torch_all_reduce_sums_in_memory_of_pygpu_arrays(device_order: str) -> N
     )
 
 
-def test_nccl4py_all_reduce_runs_on_given_pygpu_streams() -> None:
+def test_nccl4py_all_reduce_runs_on_pygpu_streams() -> None:
     require("nccl", "cuda")
     process_group.run("""
         import os, pathlib, pickle, tempfile, time, PyGPU
