@@ -45,7 +45,7 @@ GROUPS = {
 """The groups of the reference, in the order of the page, and the tiers of their names."""
 
 EXCEPTIONS = {
-    # A handle is a pickle of the internals of one version, and sharing was not run on an AMD GPU.
+    # A handle is a pickle of internals, which differ between versions, and sharing was never tested on an AMD GPU.
     "SharedHandle": EXPERIMENTAL,
     "open_shared": EXPERIMENTAL,
     # Conditional nodes exist only for CUDA 12.4 and newer, and on the CPU.

@@ -113,7 +113,7 @@ def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]
 
 
 def measure(count: int) -> dict[str, dict[str, float]]:
-    """Measure the greatest error of each function and dtype, print it with its operands, and return all errors."""
+    """Measure the greatest error of each function and dtype, print it and the operands, and return all errors."""
     found: dict[str, dict[str, float]] = {}
     for name in sorted({*DOMAINS, *COMPLEX}):
         dtypes = ["float32", "float64"] if name in DOMAINS else []

@@ -2,10 +2,10 @@
 
     PYGPU_BACKEND=cpu python benches/python/cpu_kernels.py [--elements 10000000] [--rounds 9] [--json FILE]
 
-Three kernels are measured: one without barriers, one that is split between its barriers, and one whose threads exchange
-values within warps and have a stack each. The OpenMP loops are compiled with -O2; they are omitted if the compiler does
-not support OpenMP. The unit is gigabytes per second of necessary traffic. The value is that of the fastest round,
-because other processes use the cores too.
+Three kernels are measured: one without barriers, one that is split at its barriers, and one whose threads each have a
+stack, because they exchange values within warps. The OpenMP loops are compiled with -O2; they are omitted if the
+compiler does not support OpenMP. The unit is gigabytes per second of necessary traffic. The value is that of the
+fastest round, because other processes use the cores too.
 """
 
 from __future__ import annotations

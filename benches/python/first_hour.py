@@ -79,7 +79,7 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 
 def states(folder: Path) -> dict[str, Any]:
-    """Measure each state of the kernel cache; one folder passes through the states in turn."""
+    """Measure each state of the kernel cache, with one cache folder: first empty, then full, then read-only."""
     found = {"empty": measured(folder), "full": measured(folder)}
     found["full"]["cache_bytes"] = size(folder)
     if os.geteuid() != 0:

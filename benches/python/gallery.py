@@ -40,7 +40,10 @@ def bodies(x: np.ndarray, v: np.ndarray, steps: int, dt: float = 0.01) -> np.nda
 
 
 def programs() -> dict[str, Callable[[Any], Any]]:
-    """Return a call of each program by its title; the argument is PyGPU or NumPy."""
+    """Return a function for each program, by title.
+
+    Its argument is the module with which it computes: PyGPU or NumPy.
+    """
     random = np.random.default_rng(1)
     points = random.random((1_000_000, 2), np.float32)
     plate = random.random((4096, 4096), np.float32)
@@ -66,7 +69,7 @@ def programs() -> dict[str, Callable[[Any], Any]]:
 
 
 def milliseconds(program: Callable[[Any], Any], xp: Any) -> tuple[float, np.ndarray]:
-    """Return the time of a call and its result."""
+    """Return the milliseconds of one run of a program, and its result."""
     start = time.perf_counter()
     result = program(xp)
     values = result.get() if isinstance(result, PyGPU.GPUArray) else result

@@ -181,7 +181,7 @@ def least(one: Counts, other: Counts) -> Counts:
 
 
 def regressions(counts: Counts, before: Counts) -> list[str]:
-    """Return the calls whose instruction counts increased since the baseline, and those missing from the baseline."""
+    """Return the calls whose instruction counts exceed the baseline, and the calls that the baseline lacks."""
     found = []
     for call, figures in counts.items():
         if call not in before:

@@ -57,7 +57,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def from_the_left(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return products of a row vector, of one or two axes, and a square matrix, each with the bytes of the matrix."""
+    """Return products of a row vector (1-d or 2-d) with a square matrix, each with the bytes of the matrix."""
     import ml_dtypes
     import numpy as np
 

@@ -86,7 +86,7 @@ def _columns(rows: list[dict[str, float]], names: list[str]) -> list[str]:
 
 
 def call_table(results: dict[str, Any]) -> str:
-    """Format the table of small calls: nanoseconds per library, and PyGPU's ratio to NumPy with its limit."""
+    """Format the table of small calls: nanoseconds per library, PyGPU's ratio to NumPy, and the limit of this ratio."""
     cases = results["calls"]
     names = _columns([case["nanoseconds"] for case in cases], results["libraries"])
     peers = [name for name in names if name not in (SUBJECT, REFERENCE, FLOOR)]
