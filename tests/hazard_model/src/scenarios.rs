@@ -18,7 +18,7 @@ enum Act {
     Kept(Access, usize),
     /// Reads or writes the block on a borrowed queue without an owner, whose number is invalid afterwards.
     Bare(Access, usize),
-    /// Exports the block to a consumer that works on a queue and then returns it.
+    /// Exports the block to a consumer, which works on a queue and then returns the block.
     Lent(Access, usize),
     /// Begins a use, and fails before it enqueues work.
     Failed(Access, usize),

@@ -74,7 +74,7 @@ def scattered() -> None:
 
 
 def fills() -> None:
-    """Fill arrays with patterns of one, two and four bytes, and with a longer one than memset supports."""
+    """Fill arrays with patterns of one, two and four bytes, and with a pattern that is too long for memset."""
     for dtype, value in [("int8", 3), ("int16", 300), ("int32", 70000), ("float64", 0.1)]:
         array = PyGPU.zeros((6, 100), dtype)
         array.fill(value)
@@ -119,7 +119,7 @@ def host_functions() -> None:
 
 
 def in_order() -> None:
-    """Allocate and free raw memory in stream order, and copy rows into it."""
+    """Allocate raw memory in stream order, copy rows into this memory, and free it in stream order."""
     stream, out = PyGPU.Stream(), PyGPU.zeros_pinned(64, "u1")
     address = _core.raw_allocate_async(64, stream)
     try:
@@ -392,7 +392,7 @@ def _has_kernels() -> bool:
 
 
 def textures() -> None:
-    """Fill a CUDA array, create a texture and a surface of it, and copy it back."""
+    """Fill a CUDA array, create a texture and a surface of the array, and copy the array to the host."""
     array = PyGPU.TextureArray(HOST.shape, surface=True)
     array.set(HOST)
     objects = [PyGPU.Texture(array), PyGPU.Surface(array)]

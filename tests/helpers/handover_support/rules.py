@@ -66,7 +66,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("*", "CuPy", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("PyGPU", "CuPy", "from_dlpack"): Rule(PRODUCER, OWNER),
     ("*", "numba", "as_cuda_array"): Rule(PROGRAM, PROGRAM),
-    # JAX chooses the streams on which it works itself, and passes none of them.
+    # JAX itself chooses the streams on which it works, and passes none of these streams to other libraries.
     ("*", "JAX", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),
     ("torch", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),

@@ -11,7 +11,7 @@ from large_support.judge import Large, Wrong
 from large_support.table import case
 
 SEED = 2026
-# How many random numbers the generator computes from one block of bits, by the number's size in bytes.
+# Number of random numbers that the generator computes from one block of bits, by the size of a number in bytes.
 IN_BLOCK = {4: 8, 8: 4}
 
 
