@@ -168,7 +168,7 @@ def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
     del junk
 
 
-def test_fill_sets_sampled_elements_of_large_array() -> None:
+def test_filled_large_array_has_value_at_sampled_elements() -> None:
     rows = 1 << (10 if support.is_simulated() else 13)
     for dtype, value in (("float64", 1.5), ("complex128", 1 - 2j), ("V12", np.frombuffer(b"abcdefghijkl", "V12")[0])):
         a = PyGPU.empty((rows, 3000), dtype)

@@ -191,7 +191,7 @@ class TestProducers:
             PyGPU.from_dlpack(Producer(device=device))
 
     @pytest.mark.parametrize("device", [(4, 0), (99, 0), (2, 10**6), (2, -1), (-5, 0), (10, 3), (14, 0)])
-    def test_import_error_contains_type_and_number_of_missing_device(self, device: tuple[int, int]) -> None:
+    def test_error_for_producer_on_missing_device_has_device_type_and_number(self, device: tuple[int, int]) -> None:
         producer = Producer(device=device)
         with pytest.raises(BufferError, match=f"type {device[0]}, number {device[1]}"):
             PyGPU.from_dlpack(producer)

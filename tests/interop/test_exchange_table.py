@@ -1,4 +1,4 @@
-"""Test DLPack's C exchange table: the table that PyGPU exports, and imports through the tables of other libraries."""
+"""Test DLPack's C exchange table: the table that PyGPU exports, and imports by tables of other libraries."""
 
 import ctypes
 import gc

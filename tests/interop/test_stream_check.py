@@ -147,7 +147,7 @@ def test_stream_check_on_cpu_backend_reports_nothing() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_stream_check_omits_library_whose_stream_query_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stream_check_ignores_library_whose_stream_query_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("torch", "cupy", "numba", "numba.cuda"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     assert list(library_streams.current_streams(0)) == []

@@ -248,7 +248,7 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
 
 
 def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simulated.Driver) -> None:
-    """Rule out a defect: a slice takes microseconds, most of them in unnecessary driver calls."""
+    """Rule out a defect: a slice takes several microseconds, most of this time for unnecessary driver calls."""
     array = PyGPU.zeros((6, 8), "float32")
     gc.collect()  # Otherwise, objects of earlier tests could be freed during the measurement.
     PyGPU.synchronize()

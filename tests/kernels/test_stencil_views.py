@@ -1,4 +1,4 @@
-"""Test kernels that read shifted views of one array, like stencils: each element gets the neighbours of its row."""
+"""Test kernels that read shifted views of one array, like stencils, which combine each element with its neighbours."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_driver_functions_reject_array_value_as_address(value: Any) -> None:
 
 @gpu_only
 def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
-    """Test that an interface dictionary gives an address, and that its extent and read-only flag are respected."""
+    """Test that an object with an interface dictionary is accepted as an address, with its size and read-only flag."""
 
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray, readonly: bool) -> None:

@@ -122,7 +122,7 @@ def test_two_processes_share_one_array() -> None:
     (mine, theirs), (answers, answer) = context.Pipe(), context.Pipe()
     a = PyGPU.empty((300, 5), "f4", shared=True)
     host = np.arange(1500, dtype="f4").reshape(300, 5)
-    with PyGPU.Stream():  # Do not wait for this work: the handle makes the other process wait for it.
+    with PyGPU.Stream():  # This process need not wait for this work, because the handle makes the other process wait.
         a.set(host)
         a *= 2
         handles = (a.share(), a[::-2, 1].share(), a.share())

@@ -124,7 +124,7 @@ class Run:
         return jobs.Job(batch, command, stem.with_suffix(".log"), stem.with_suffix(".xml"))
 
     def marks(self, selection: str) -> str:
-        """Return the markers for pytest: the selection, combined with the `-m` option of the command line."""
+        """Return pytest's marker expression: `selection`, combined with the option `-m` of the command line."""
         given = [
             after
             for before, after in zip(self.options.pytests, self.options.pytests[1:], strict=False)

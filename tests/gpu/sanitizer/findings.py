@@ -48,7 +48,7 @@ NEUTRAL = re.compile(
     r"COMPUTE-SANITIZER$|Target application returned an error|Error: process didn't terminate successfully|"
     r"Tracking kernels launched by child processes|The application may have hit an error"
 )
-# Lines in which the tool reports that it checked nothing or not everything, followed by the pattern of its warnings.
+# Patterns of messages about the tool itself: first, that it checked nothing or not everything; then, its warnings.
 NOT_CHECKED = re.compile(
     r"Target application terminated before first instrumented|Internal Sanitizer|(?i:error|fatal): "
 )
@@ -57,8 +57,8 @@ NO_CALL = "Target application terminated before first instrumented"
 TOTAL = re.compile(r"(?:ERROR SUMMARY: (\d+) errors?|RACECHECK SUMMARY: (\d+) hazards? displayed \(.*\))$")
 LEAKED = re.compile(r"LEAK SUMMARY: ([\d,]+) bytes leaked in ([\d,]+) allocations?")
 UNPRINTED = re.compile(r"ERROR SUMMARY: (\d+) errors? (?:was|were) not printed")
-# The line of a finding that contains the kernel's name. The name precedes an offset; in older versions of the tool, it
-# follows the address. In both cases a source line may follow.
+# Pattern of the line of a finding that contains the kernel's name. In new versions of the tool an offset follows the
+# name, and in old versions an address precedes the name. A source line may follow.
 PLACE = re.compile(
     r"\bat (?:0x[0-9a-f]+ in )?(?P<name>[^\s].*?)(?:(?:\+|:)0x[0-9a-f]+)?(?: in \S+:\d+)?(?: \[\d+ hazards?\])?$"
 )
