@@ -34,7 +34,7 @@ from support import (
     values,
 )
 
-# Source dtype of each target dtype in a quick test run. Every dtype is the source once and the target once.
+# Maps each target dtype to the source dtype of a quick test run. Every dtype occurs once as source and once as target.
 FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 

@@ -90,8 +90,8 @@ def test_full_broadcasts_an_array_value() -> None:
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
 def test_zeros_like_and_empty_like_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
-    # Give the NumPy array the strides of the device array. Along an axis of length 1, a stride does not affect
-    # addresses, but NumPy derives the axis order of some results from it.
+    # Give the NumPy array the strides of the device array. The stride of an axis of length 1 affects no address, but
+    # NumPy derives the axis order of some results from this stride.
     host = np.ndarray(device.shape, device.dtype, bytearray(device.nbytes), 0, device.strides)
     wanted = np.zeros_like(host, dtype, order or "K", shape=shape)
     for source in (device, host):

@@ -4,9 +4,9 @@
     SCIPY_ARRAY_API=1 PYGPU_STRICT=1 PYTHONPATH=$CHECKOUT/tests/array_api python -m pytest -c /dev/null --rootdir=. \\
         -p pygpu_in_sklearn -k PyGPU --pyargs sklearn
 
-The tests use float64 and float32. Some pass arrays of NumPy and PyGPU in one call, and scikit-learn then moves one
-array to the other's device. scikit-learn converts arrays of PyTorch and CuPy to NumPy by the name of the library. The
-plugin adds PyGPU to these names. It replaces the code of the functions, because other modules have imported the
+The tests use float64 and float32. Some tests pass a NumPy array and a PyGPU array in one call. scikit-learn then moves
+one of them to the other's device. scikit-learn converts arrays of PyTorch and CuPy to NumPy by the name of the library.
+The plugin adds PyGPU to these names. It replaces the code of the functions, because other modules have imported the
 functions already.
 """
 

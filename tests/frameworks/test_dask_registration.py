@@ -1,4 +1,4 @@
-"""Test that PyGPU registers its functions with Dask automatically, and that Dask fails without each of them."""
+"""Test that PyGPU registers its functions with Dask automatically, and that Dask fails if one of them is missing."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Pair(NamedTuple):
 
 
 def _names() -> list[tuple[str, Any, Any]]:
-    """Return the public names: each name, with its namespace in PyGPU and in NumPy."""
+    """Return each public name, with the namespace in PyGPU and the namespace in NumPy that contain it."""
     own = [(name, PyGPU, np) for name in {*index.HOME, *_core.__all__}]
     for module in sorted(function_table.SUBMODULES):
         ours, numpys = importlib.import_module(f"PyGPU.{module}"), importlib.import_module(f"numpy.{module}")

@@ -28,7 +28,7 @@ def test_wheel_includes_licenses_of_xsf() -> None:
         )
 
 
-def test_licenses_match_linked_crates() -> None:
+def test_license_file_lists_exactly_the_linked_crates() -> None:
     if shutil.which("cargo") is None:
         pytest.skip("no cargo")
     spec = importlib.util.spec_from_file_location("licenses", ROOT / "tools" / "licenses.py")

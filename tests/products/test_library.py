@@ -218,7 +218,8 @@ def test_capture_uses_blas_library_only_if_library_is_already_open() -> None:
     assert lines[0].startswith("own kernels; ")
     assert lines[1].startswith(NAME)
     if support.is_simulated():
-        # The library computes two products in the capture of the second graph, and one after each of the two graphs.
+        # The library computes four products: two in the capture of the second graph, and `own @ own` after each of the
+        # two graphs.
         assert lines[2] == "4"
 
 

@@ -162,7 +162,7 @@ def test_safe_pointer_get_returns_host_address() -> None:
     assert own.get() == int(own) != 0
 
 
-def test_raw_pointer_converts_to_integer_but_rejects_get() -> None:
+def test_raw_pointer_converts_to_integer_but_its_method_get_raises() -> None:
     da = PyGPU.DeviceArray_float32(numpy.zeros(4, "f4"))
     da.allocate()
     pointer = da.device_data()

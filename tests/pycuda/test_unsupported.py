@@ -75,7 +75,7 @@ def test_source_module_rejects_bytes_as_source(source):
         SourceModule(source)
 
 
-def test_argument_handlers_are_called_around_launch(wide):
+def test_argument_handlers_are_called_before_and_after_launch(wide):
     said = []
 
     class Handler(drv.ArgumentHandler):

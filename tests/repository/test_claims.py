@@ -60,7 +60,7 @@ def names(path: Path) -> set[str]:
 
 @functools.cache
 def script(name: str) -> ModuleType:
-    """Load a script of docs. Python puts a script's folder on the import path, for modules of the folder."""
+    """Load a script of docs as a module, with the folder docs on the import path, as if Python ran the script."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

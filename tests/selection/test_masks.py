@@ -97,7 +97,7 @@ def test_mask_of_any_layout_selects_in_c_order() -> None:
     assert_same(array[wide], host[np.broadcast_to(mask[0], host.shape)])
 
 
-def test_mask_can_be_combined_with_other_items_of_key() -> None:
+def test_mask_can_be_combined_with_other_indices_in_one_key() -> None:
     rng = generator()
     host = rng.integers(0, 1000, (6, 7, 5)).astype("int64")
     first, second, plane = mask_of(rng, 6), mask_of(rng, 7), mask_of(rng, (7, 5))

@@ -32,7 +32,7 @@ KEYS = [
 
 
 def pair(layout: str) -> tuple[np.ndarray, PyGPU.GPUArray, np.ndarray, PyGPU.GPUArray]:
-    """Return a host array, its device copy, and the same view of each."""
+    """Return a host array, a device copy of it, and equal views of the two arrays."""
     host = np.arange(12).reshape(3, 4)
     array = PyGPU.to_gpu(host)
     return host, array, LAYOUTS[layout](host), LAYOUTS[layout](array)
