@@ -340,8 +340,8 @@ impl Blas {
             sums,
             algorithm,
         };
-        // SAFETY: the caller guarantees handle and matrices; the factors have the type of the sums and live until the
-        // call returns, and the library reads them during the call.
+        // SAFETY: the caller guarantees that handle and matrices are valid; the factors have the type of the sums and
+        // live until the call returns, and the library reads them during the call.
         unsafe {
             match (is_narrow, gemm.count) {
                 (true, 1) => call.one(functions.one_v2, narrow),
