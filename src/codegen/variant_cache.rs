@@ -381,7 +381,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         let turn = CompileGuard { store: self, of: *of };
         let made = make();
         let freed = made.as_ref().ok().map(|value| self.keep(of, value.clone()));
-        drop(turn); // not before the entry is added: waiting threads then look up the entry
+        drop(turn); // wakes the waiting threads, after the entry that they look up was added
         drop(freed); // not under the lock: dropping may call a driver
         made
     }
