@@ -61,13 +61,13 @@ pub struct Indexed {
 
 /// The elements that a key with index arrays selects.
 pub struct Selection {
-    /// Layout of the axes that are not indexed, with the offset of the first element.
+    /// A view of the array: layout of the axes that are not indexed, with the offset of the first element.
     pub view: Layout,
     /// The axes that index arrays index.
     pub indexed: Vec<Indexed>,
     /// The shape to which all index arrays were broadcast.
     pub shape: Dims,
-    /// Index of the view's axis before which the axes of the index arrays are inserted in the result.
+    /// Index of the axis of `view` before which the axes of the index arrays are inserted in the result.
     pub position: usize,
 }
 
@@ -88,8 +88,8 @@ impl Selection {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// Splits a layout of the result's shape into two parts: the axes that are not indexed, and the common stride of
-    /// the index arrays' axes, if these axes have one.
+    /// Splits the layout of the result, or of an array with the result's shape. Returns the layout of the axes that are
+    /// not indexed, and the stride of the other axes, if these can be merged into one axis.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
