@@ -36,7 +36,7 @@ pub struct LoopNestRules {
     /// Index of the array whose memory order determines the loop order. `None` if the elements must be traversed in C
     /// order.
     pub lead: Option<usize>,
-    /// Reduced axes of the common shape as a bit set; the lowest bit is the outermost axis.
+    /// Reduced axes of the shape to which the arrays are broadcast, as a bit set; the lowest bit is the outermost axis.
     pub reduced: u64,
 }
 
