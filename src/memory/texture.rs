@@ -140,7 +140,7 @@ impl DriverArray {
         ordered(&[(&self.block, own), (memory, others)], stream, || {
             let array = (self.handle, &self.shape);
             // SAFETY: the block keeps the driver array alive; the part was checked to be inside the array; the caller
-            // guarantees the memory at `address`.
+            // guarantees valid memory at `address`.
             unsafe { self.textures.copy_array(index, array, part, address, way, stream.handle()) }
         })
     }

@@ -37,7 +37,7 @@ struct Borrower {
 /// Maximum number of streams that are stored for a block. The oldest is removed first.
 const MOST: usize = 64;
 
-/// The borrowers of each block, by the address of the block's `Allocation`.
+/// For each block, the streams on which code outside PyGPU may use it, by the address of the block's `Allocation`.
 static BORROWERS: ForkSafeMutex<BTreeMap<usize, Vec<Borrower>>> = ForkSafeMutex::new(BTreeMap::new());
 
 fn key_of(block: &Allocation) -> usize {
@@ -50,7 +50,7 @@ fn add(block: &Allocation, borrower: Borrower) {
     let removed = if list.len() < MOST { None } else { Some(list.remove(0)) };
     list.push(borrower);
     drop(table);
-    // The borrower is dropped after the lock is released, because its stream may own a Python object.
+    // The removed entry is dropped after the lock is released, because its stream may own a Python object.
     drop(removed);
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
 #[cold]
 pub(crate) fn forget(block: &Allocation) {
     let removed = BORROWERS.lock().remove(&key_of(block));
-    // The borrowers are dropped after the lock is released, because a stream may own a Python object.
+    // The removed entries are dropped after the lock is released, because a stream may own a Python object.
     drop(removed);
 }
 
