@@ -49,7 +49,8 @@ pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     Some(shape)
 }
 
-/// Concatenates arrays for which [`shape`] returned a shape. The work is enqueued on `stream`.
+/// Concatenates dense arrays of one dtype and device along `axis`. `shape` is the result's shape, which the function
+/// [`shape`] has returned for the arrays. The work is enqueued on `stream`.
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.
