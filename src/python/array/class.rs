@@ -191,7 +191,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
-    #[inline(always)] // a call would copy a result of eight words in nearly every PyGPU function
+    #[inline(always)] // inlined, because a call would copy a result of eight words in nearly every PyGPU function
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(&self.array),
@@ -213,7 +213,7 @@ impl GpuArray {
     /// # Errors
     /// The error of the deferred operation that computes the array, if it failed; `ValueError` if `gpudata` has not
     /// been assigned yet.
-    #[inline(always)] // a call would copy a result of eight words
+    #[inline(always)] // inlined, because a call would copy a result of eight words
     pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(DeferredArray::of(&self.array)),

@@ -72,7 +72,8 @@ pub(super) fn to_inherited_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<I
     Ok(allocator::result_allocator(allocator))
 }
 
-/// Returns an array over the memory of `gpu_array`, with another allocator for results.
+/// Returns an array over the memory of `gpu_array`. Results of operations on the new array use the allocator
+/// `inherited`.
 pub(super) fn with_inherited_allocator(
     py: Python<'_>,
     gpu_array: &GpuArray,
