@@ -339,7 +339,7 @@ impl Array {
         self.readonly
     }
 
-    /// Returns the access that another library has to the array after an export.
+    /// Returns the kind of access (read or write) that another library has to the array after an export.
     #[inline]
     pub fn exported_access(&self) -> Access {
         if self.readonly { Access::Read } else { Access::Write }
