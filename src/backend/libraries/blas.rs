@@ -115,7 +115,7 @@ pub struct Gemm {
     pub is_tf32: bool,
     /// Operations applied to `a` and `b`.
     pub operations: [Operation; 2],
-    /// Number of rows and of columns of the result, and the inner length.
+    /// Number of rows and of columns of the result, and the length of the axis over which products are summed.
     pub lengths: [i64; 3],
     /// The operands `a` and `b`.
     pub operands: [Matrix; 2],

@@ -117,7 +117,7 @@ impl Parameters {
 }
 
 /// Copies the parameters of the node `$from` to `$to` of an executable graph, with a getter and a setter for each kind.
-/// A setter that also requires a context names a function that returns the context.
+/// If a setter also requires a context, the name of a function that returns the context follows.
 macro_rules! exchange {
     (
         $driver:ident, $device:ident, $kind:ident, $executable:ident, $to:ident, $from:ident,
