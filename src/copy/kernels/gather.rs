@@ -37,7 +37,7 @@ pub enum Bounds {
 }
 
 impl Bounds {
-    /// Returns the value by which the kernels' source denotes this treatment.
+    /// Returns the number that selects this treatment of indices in the kernels' source.
     const fn number(self) -> i64 {
         match self {
             Self::Wrapped => 1,
@@ -49,7 +49,7 @@ impl Bounds {
 
 /// An axis that is indexed by an array of integers.
 pub struct Indexed {
-    /// The array of indices, on the device of the indexed array, broadcast to the common shape.
+    /// The array of indices, on the device of the indexed array, broadcast to the common shape of all index arrays.
     pub index: Array,
     /// Length of the axis.
     pub len: i64,
@@ -63,7 +63,7 @@ pub struct Indexed {
 pub struct Selection {
     /// A view of the array: layout of the axes that are not indexed, with the offset of the first element.
     pub view: Layout,
-    /// The axes that index arrays index.
+    /// The axes that are indexed by index arrays.
     pub indexed: Vec<Indexed>,
     /// The shape to which all index arrays were broadcast.
     pub shape: Dims,
@@ -153,8 +153,8 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
     Ok(Some(result))
 }
 
-/// Copies the selected elements to an array of their shape and dtype, which stays unchanged if an index is out of
-/// range. Returns `false` if no kernel is available.
+/// Copies the selected elements to an existing array of the same shape and dtype. The array stays unchanged if an index
+/// is out of range. Returns `false` if no kernel is available.
 ///
 /// # Errors
 /// The errors of [`gather`].
