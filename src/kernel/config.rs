@@ -11,7 +11,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 
-/// Number of blocks up to which every device with clusters supports a cluster.
+/// Maximum cluster size, in blocks, that every device with clusters supports.
 const PORTABLE: u32 = 8;
 
 /// A launch shape with attributes.
