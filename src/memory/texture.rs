@@ -206,7 +206,8 @@ impl KernelObject {
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(memory), access: Access::Read })
     }
 
-    /// Creates a surface, through which kernels write an array that was created with support for it.
+    /// Creates a surface, through which kernels write an array. The array must have been created with support for
+    /// surfaces.
     ///
     /// # Errors
     /// `ValueError` for an array that kernels cannot write; driver errors.

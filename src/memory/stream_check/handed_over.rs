@@ -98,8 +98,8 @@ fn is_unordered(waiter: &Stream, borrower: &Borrower) -> bool {
     }
 }
 
-/// Reports each stream with conflicting work outside PyGPU on a memory block for which the stream `waiter` does not
-/// wait, before PyGPU uses the block on `waiter`. The stream `waiter` already waits for the recorded uses.
+/// Called before PyGPU uses a memory block on the stream `waiter`, which already waits for the recorded uses. Reports
+/// each stream on which code outside PyGPU has conflicting work on the block, if `waiter` does not wait for this work.
 #[cold]
 pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
     if block.device().is_cpu() {
@@ -113,8 +113,8 @@ pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
     }
 }
 
-/// Reports each stream with work outside PyGPU on a memory block for which the stream `waiter` does not wait, when the
-/// block is freed in the order of `waiter`. Removes the block from the table.
+/// Called when a memory block is freed in the order of the stream `waiter`. Reports each stream on which code outside
+/// PyGPU has work on the block, if `waiter` does not wait for this work. Removes the block from the table.
 #[cold]
 pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     let removed = BORROWERS.lock().remove(&key_of(block));
@@ -142,8 +142,8 @@ thread_local! {
     static ADDRESSED: RefCell<Vec<(Weak<Allocation>, Access, Origin)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reports each stream with pending work on a memory block for which the stream `waiter` does not wait, before a kernel
-/// that receives an address in the block is launched on `waiter`.
+/// Called before a kernel is launched on the stream `waiter` with addresses in memory blocks. Reports each stream with
+/// pending work on such a block, if `waiter` does not wait for this work.
 #[cold]
 pub fn launch_address(block: &Arc<Allocation>, access: Access, waiter: &Stream, origin: Origin) {
     for worker in block.unordered_streams(access, waiter) {
