@@ -130,7 +130,8 @@ fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     )
 }
 
-/// Creates a kernel whose arguments are scalars of the type in which the values are computed, integers, and the target.
+/// Creates a kernel with three groups of arguments: scalars of the type in which the values are computed, integers, and
+/// the target.
 fn write(
     name: &str,
     kind: ScalarType,

@@ -97,7 +97,7 @@ pub struct UfuncEntry {
     pub groups: &'static [UfuncGroup],
     /// C functions that the loops' expressions use.
     pub preamble: &'static str,
-    /// Headers with further functions.
+    /// Headers with further C functions that the loops' expressions use.
     pub headers: &'static [&'static Header],
     /// Index and type of the operand whose type does not depend on the loop, if there is one.
     pub fixed: Option<(usize, ScalarType)>,
