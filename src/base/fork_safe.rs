@@ -238,7 +238,7 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
         if are_all || start.elapsed() > PATIENCE {
             return held;
         }
-        drop(held); // the thread that holds the missing lock may need one of the released locks
+        drop(held); // released, because the thread that holds the missing lock may need one of these locks
         thread::sleep(Duration::from_micros(50));
     }
 }
