@@ -78,7 +78,7 @@ fn overrides() -> &'static CopyOverrides {
     })
 }
 
-/// Returns whether a kernel is the fastest way to copy these contiguous blocks.
+/// Returns whether a kernel is the fastest way to copy the given contiguous blocks.
 pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
         _ if overrides().driver => false,
