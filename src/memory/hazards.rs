@@ -219,8 +219,8 @@ impl UseToken {
     /// Token for operations that the hazard tracker does not order: operations on the host, and operations in captures,
     /// which track dependencies themselves.
     pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::OrderedElsewhere };
-    /// The token that [`HazardTracker::begin_uncontended`] returns if [`HazardTracker::is_only_used_on`] is true for
-    /// the operation's stream.
+    /// The token of an uncontended operation ([`HazardTracker::begin_uncontended`]) on a block that only the
+    /// operation's stream has ever used.
     pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Uncontended };
 }
 
