@@ -93,7 +93,8 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
-            // If the input is a half spectrum, the number of points is the length of this axis in the output.
+            // If the input is a half spectrum, the number of points is the length of the output along the transformed
+            // axis.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != FftType::Complex);

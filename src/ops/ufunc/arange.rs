@@ -10,8 +10,8 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Parameters of `linspace`. `start`, `stop` and `step` are the bytes of numbers of the type that [`computed_in`]
-/// returns.
+/// Parameters of `linspace`. `start`, `stop` and `step` are the bytes of numbers of the type in which the values are
+/// computed ([`computed_in`]).
 #[derive(Clone, Copy)]
 pub struct Spacing<'a> {
     /// The first value.
