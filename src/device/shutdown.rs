@@ -21,7 +21,7 @@ static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec
 /// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Number of the calling thread's active calls that `ASKING` counts.
+    /// Number of the calling thread's active calls. The count `ASKING` includes these calls.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
