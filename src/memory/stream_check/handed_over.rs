@@ -37,7 +37,8 @@ struct Borrower {
 /// Maximum number of streams that are stored for a block. The oldest is removed first.
 const MOST: usize = 64;
 
-/// For each block, the streams on which code outside PyGPU may use it, by the address of the block's `Allocation`.
+/// For each memory block, the streams on which code outside PyGPU may use the block. The key is the address of the
+/// block's `Allocation`.
 static BORROWERS: ForkSafeMutex<BTreeMap<usize, Vec<Borrower>>> = ForkSafeMutex::new(BTreeMap::new());
 
 fn key_of(block: &Allocation) -> usize {
