@@ -19,8 +19,8 @@ use pygpu_device::stream::{PooledEvent, Stream};
 /// stream whose work waits for the calling thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_micros(20);
-/// Number of intervals after which work counts as pending. The driver may report the end of work on one stream earlier
-/// than the end of the work before it on another stream.
+/// Number of polling intervals after which incomplete work counts as pending. The driver may report the end of work on
+/// one stream earlier than the end of the work before it on another stream.
 const GRACE: u32 = 3;
 
 /// End of the latest work of PyGPU on each stream that PyGPU has used since the check was enabled, by backend, device
