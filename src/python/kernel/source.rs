@@ -70,8 +70,8 @@ fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -
     }
 }
 
-/// Concatenates several sources. A `#line` directive before each source makes the compiler report its own name and line
-/// numbers.
+/// Concatenates several sources. A `#line` directive before each source makes the compiler report the name and the line
+/// numbers of that source.
 fn concatenate_sources(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     let mut combined = String::new();
     for (position, source) in sources.try_iter()?.enumerate() {
