@@ -457,8 +457,8 @@ fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>>
     Some(node)
 }
 
-/// Discards an operation like [`discard_result`], unless this would free an operand, because freeing may call a driver.
-/// Returns `false` if nothing was discarded.
+/// Discards a pending operation whose result is no longer referenced, unless this would free an operand, because
+/// freeing may call a driver. Returns `false` if nothing was discarded.
 pub fn discard_result_without_error(id: NodeId) -> bool {
     let mut queues = lock();
     let is_quiet = |node: &DeferredNode| {

@@ -195,8 +195,8 @@ impl<'a> Numbers<'a> {
         Self { keys, counter, number, half: position.half() }
     }
 
-    /// Returns the numbers without the half that was kept from the previous call. Only some distributions use this
-    /// half.
+    /// Returns the same numbers without the half number that was kept from the previous call, for distributions that do
+    /// not use this half.
     fn whole(&self) -> Self {
         Self { half: None, ..*self }
     }
