@@ -157,8 +157,8 @@ pub(crate) fn from_callable(
     allocate_with(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
 }
 
-/// Creates an array like [`from_callable`]. If the allocator returns address 0, which PyCUDA accepts too, the array has
-/// no memory until its `gpudata` is assigned.
+/// Creates an array with a dense layout, in memory that the allocator `object` returns. If the allocator returns
+/// address 0, which PyCUDA accepts too, the array has no memory until its `gpudata` is assigned.
 pub(super) fn from_callable_or_null(
     object: &Bound<'_, PyAny>,
     layout: Layout,
