@@ -102,7 +102,15 @@ def attributes() -> list[str]:
 
 
 def compile_together(tried: Iterable[list[Callable[[Any], Any]]]) -> None:
-    """Compile the kernels of calls in the fusion mode "off" on a simulated GPU, a few dozen at a time."""
-    base = PyGPU.to_gpu(HOST - 1)
+    """Compile the kernels of calls on a simulated GPU, a few dozen at a time: first in the fusion mode "off", then with
+    a pending operand and an unrelated pending operation."""
+    base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
+
+    def call_in_both_ways(ways: list[Callable[[Any], Any]]) -> None:
+        call, _ = first_that_works(ways, base)
+        x, beside = base + 1, other * 2
+        hosts(call(x))
+        beside.get()
+
     with contextlib.redirect_stdout(io.StringIO()):
-        simulated.compile_together([functools.partial(first_that_works, ways, base) for ways in tried], rounds=5)
+        simulated.compile_together([functools.partial(call_in_both_ways, ways) for ways in tried], rounds=6)
