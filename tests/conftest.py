@@ -5,7 +5,6 @@ Also define fixtures with kernels that act as another library on the same simula
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
 from collections.abc import Iterator
@@ -101,20 +100,28 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
     return library
 
 
+# Number of kernels of each test that are compiled with those of other tests.
+ROUNDS = 6
+
+
 def attempt(item: pytest.Function) -> None:
     """Call a test until it needs a kernel that is not compiled yet, or until it fails for another reason."""
-    with contextlib.suppress(Exception, pytest.skip.Exception):
+    try:
         item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
+    except PyGPU.CompileError:
+        raise
+    except (Exception, pytest.skip.Exception):
+        pass
 
 
 @pytest.fixture(scope="module")
 def compiled_together(request: pytest.FixtureRequest) -> None:
-    """Compile the first kernel of each selected test of a module on a simulated GPU, a few dozen at a time.
+    """Compile the first kernels of each selected test of a module on a simulated GPU, a few dozen at a time.
 
     Tests that need other fixtures are not called.
     """
     chosen = [item for item in request.session.items if item.path == request.path]
-    simulated.compile_together(functools.partial(attempt, item) for item in chosen)
+    simulated.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)
 
 
 @pytest.fixture
