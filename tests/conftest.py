@@ -5,7 +5,6 @@ Also define fixtures with kernels that act as another library on the same simula
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
 from collections.abc import Iterator
@@ -101,23 +100,28 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
     return library
 
 
-def attempt(item: pytest.Function) -> None:
-    """Call a test once.
+# Largest number of kernels of one test that are compiled together with kernels of other tests.
+ROUNDS = 6
 
-    The call ends at the first kernel that is not compiled yet; this and other errors are ignored.
-    """
-    with contextlib.suppress(Exception, pytest.skip.Exception):
+
+def attempt(item: pytest.Function) -> None:
+    """Call a test. A kernel that is not compiled yet raises `CompileError`; other errors of the test are ignored."""
+    try:
         item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
+    except PyGPU.CompileError:
+        raise
+    except (Exception, pytest.skip.Exception):
+        pass
 
 
 @pytest.fixture(scope="module")
 def compiled_together(request: pytest.FixtureRequest) -> None:
-    """Compile the first kernel of each selected test of a module on a simulated GPU, a few dozen at a time.
+    """Compile the first kernels of each selected test of a module on a simulated GPU, a few dozen at a time.
 
     Tests that need other fixtures are not called.
     """
     chosen = [item for item in request.session.items if item.path == request.path]
-    simulated.compile_together(functools.partial(attempt, item) for item in chosen)
+    simulated.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)
 
 
 @pytest.fixture

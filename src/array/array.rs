@@ -57,8 +57,8 @@ impl Drop for BaseOwner {
 pub struct ArrayPlacement {
     /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Number of bytes from the start of the memory block to element zero. It must be added to an offset that counts
-    /// from element zero, to find an element in the block.
+    /// Number of bytes from the start of the memory block to element zero of the layout. Added to a byte offset from
+    /// element zero, it gives the offset from the start of the block.
     pub shift: i64,
     /// Whether writes to the array are rejected.
     pub readonly: bool,
@@ -97,7 +97,7 @@ impl ArrayPlacement {
                 None => Allocation::unowned(first, bytes, stream),
             }
         };
-        // From here on, the offset of the layout counts from the first byte of the memory block instead of element
+        // From here on, the layout's offset is the distance from the first byte of the memory block, not from element
         // zero.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
@@ -293,8 +293,8 @@ impl Array {
         Ok(Self { owner: self.owner.clone(), ..view })
     }
 
-    /// Sets layout, write permission and owner of an array that was created with the memory block of an
-    /// [`ArrayPlacement`]. The layout's offset counts from element zero.
+    /// Sets layout, write permission and owner of a new array, from the fields of an [`ArrayPlacement`] whose memory
+    /// block the array already has. `shift` is added to the offset of `layout`.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -339,7 +339,7 @@ impl Array {
         self.readonly
     }
 
-    /// Returns the access that another library has to the array after an export.
+    /// Returns the kind of access (read or write) that another library has to the array after an export.
     #[inline]
     pub fn exported_access(&self) -> Access {
         if self.readonly { Access::Read } else { Access::Write }

@@ -95,14 +95,15 @@ impl DeferredArray {
         self.0.readonly()
     }
 
-    /// Returns the array's memory block, whose flags, size and owners are known before it has memory.
+    /// Returns the array's memory block. The block's flags, size and owners are valid even before its memory is
+    /// allocated.
     #[inline]
     pub fn allocation(&self) -> &Arc<Allocation> {
         self.0.allocation()
     }
 
-    /// Returns the remainder modulo 16 of the address of the element from which the layout's offset counts. Pool blocks
-    /// begin at multiples of 16, so the remainder is known before the block has memory.
+    /// Returns the remainder modulo 16 of the address of element zero. Pool blocks begin at multiples of 16, so the
+    /// remainder is known before the block has memory.
     #[inline]
     pub fn phase(&self) -> i64 {
         const PHASES: i64 = 16;

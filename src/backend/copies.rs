@@ -107,7 +107,8 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the ranges and the stream, as `copy` and `synchronize_stream` require.
+        // SAFETY: the caller guarantees that the ranges and the stream are valid, as `copy` and `synchronize_stream`
+        // require.
         unsafe {
             self.copy(device, direction, target, source, bytes, stream)?;
             self.synchronize_stream(device, stream)

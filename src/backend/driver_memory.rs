@@ -19,7 +19,7 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns the enum value of this attachment of managed memory, which is equal in CUDA and HIP.
+    /// Returns the driver's enum value of the attachment, which is equal in CUDA and HIP.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -44,7 +44,7 @@ pub enum Residence {
 pub enum Advice {
     /// The memory is read much more often than written: each reader may have a copy.
     SetReadMostly = 1,
-    /// Reverts `SetReadMostly`.
+    /// Reverts the hint `SetReadMostly`.
     UnsetReadMostly = 2,
     /// The memory should stay at the location that the call passes.
     SetPreferredLocation = 3,
@@ -52,7 +52,7 @@ pub enum Advice {
     UnsetPreferredLocation = 4,
     /// A processor, which the call passes, uses the memory often, and should access the memory without page faults.
     SetAccessedBy = 5,
-    /// Reverts `SetAccessedBy`.
+    /// Reverts the hint `SetAccessedBy`.
     UnsetAccessedBy = 6,
 }
 

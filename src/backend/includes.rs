@@ -281,7 +281,7 @@ pub fn included_by_list(
     fingerprints_of(source, &read, folders, &[], begun)
 }
 
-/// Returns whether none of the options, which PyGPU does not interpret, can name a file that the compiler reads.
+/// Returns whether the options, which PyGPU does not interpret, certainly name no file that the compiler reads.
 pub fn name_no_file<'a>(options: impl IntoIterator<Item = &'a str>) -> bool {
     const HARMLESS: [&str; 22] = [
         "-O",

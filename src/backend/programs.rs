@@ -377,7 +377,7 @@ pub struct Compiled {
     pub image: Vec<u8>,
     /// The compiler's warnings and remarks; empty if there are none.
     pub log: String,
-    /// For each of the request's expressions, the name in the image.
+    /// For each kernel name in the request's `expressions`, the kernel's name in the image.
     pub lowered: Vec<String>,
     /// Files from which the image was compiled, except the source, and paths at which a new file would take precedence
     /// over one of these files. `None` if the files cannot be determined; the image must then not be cached.

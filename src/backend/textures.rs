@@ -159,7 +159,7 @@ pub enum AddressMode {
 /// How a texture is sampled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
-    /// Selection of the values that the texture returns for coordinates beyond its edge, along x, y, z.
+    /// For each of x, y and z: which values the texture returns for coordinates beyond its edge.
     pub address: [AddressMode; 3],
     /// Whether to interpolate linearly between elements.
     pub linear: bool,

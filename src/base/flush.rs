@@ -225,8 +225,8 @@ pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred in this process. Before this call, the caller must have changed
-/// the visibility of its memory block, so that a thread that defers an operation meanwhile finds the change.
+/// Returns whether operations may have been deferred in this process. The caller must first change the visibility of
+/// its memory block, and then call this function. A thread that defers an operation meanwhile thus finds the change.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()

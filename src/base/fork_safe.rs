@@ -117,7 +117,7 @@ impl<T: Send> ForkSafeMutex<T> {
 
 /// Guard of a lock that this thread holds; dropping it releases the lock.
 pub struct ForkSafeGuard<T: 'static> {
-    owned: Owned, // dropped before `guard`, so that the next holder's number is not reset
+    owned: Owned, // dropped before `guard`: a later drop could reset the number of the next thread that holds the lock
     guard: MutexGuard<'static, T>,
 }
 
@@ -238,7 +238,7 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
         if are_all || start.elapsed() > PATIENCE {
             return held;
         }
-        drop(held); // the thread that holds the missing lock may need one of the released locks
+        drop(held); // released, because the thread that holds the missing lock may need one of these locks
         thread::sleep(Duration::from_micros(50));
     }
 }

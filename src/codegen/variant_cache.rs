@@ -33,8 +33,8 @@ static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
 use self::postponed::{POSTPONED, PostponedVariant, REFUSED};
 pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
 
-/// A group of compiled variants: those of one user-defined kernel, or those of all kernels of one part of PyGPU.
-/// Dropping the group evicts its variants from the cache.
+/// A group of compiled variants: all variants of one user-defined kernel, or of all kernels in one part of PyGPU, such
+/// as the scans. Dropping the group evicts its variants from the cache.
 pub struct KernelFamily {
     number: u64,
     /// Whether any variant was compiled for a device with a driver, i.e. not only for the CPU.
@@ -260,7 +260,8 @@ impl<V> CompiledVariant<V> {
         self.hash == hash && self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 
-    /// Whether this entry belongs to the same device as `of`, but was compiled before a later reset of that device.
+    /// Whether this entry is outdated: it belongs to the device of the key `of`, and was compiled before the device was
+    /// last reset.
     fn is_older(&self, of: &VariantId<'_>) -> bool {
         self.place >> 32 == of.place >> 32 && (self.place as u32) < of.place as u32
     }
@@ -381,8 +382,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         let turn = CompileGuard { store: self, of: *of };
         let made = make();
         let freed = made.as_ref().ok().map(|value| self.keep(of, value.clone()));
-        drop(turn); // not before the entry is added: waiting threads then look up the entry
-        drop(freed); // not under the lock: dropping may call a driver
+        drop(turn); // wakes the waiting threads, after the entry that they look up was added
+        drop(freed); // after the lock is released, because dropping may call a driver
         made
     }
 

@@ -110,7 +110,7 @@ fn size_of_pattern(pattern: Pattern) -> usize {
     }
 }
 
-/// Returns the item's memset pattern, if the driver supports it at the addresses of these rows.
+/// Returns the item's memset pattern, if the driver supports it at the addresses of the rows to fill.
 fn pattern_for(target: &Array, rows: &Uniform, item: &[u8]) -> Option<Pattern> {
     let pattern = pattern(item)?;
     let size = size_of_pattern(pattern) as i64;

@@ -44,7 +44,7 @@ pub fn is_pinned(device: Device, host: &HostBuffer) -> Result<bool> {
 /// The host memory must be readable wherever its layout reaches. Pageable memory must stay valid until this function
 /// returns, pinned memory until the stream has completed the copy.
 pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller guarantees the source as `upload` requires.
+    // SAFETY: the caller guarantees a valid source, as `upload` requires.
     unsafe { upload(target, source, stream, false) }
 }
 
@@ -56,7 +56,7 @@ pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) ->
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
 pub unsafe fn to_device_and_wait(target: &Array, source: &HostBuffer, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller guarantees the source; the function waits for the copy.
+    // SAFETY: the caller guarantees a valid source; the function waits for the copy.
     unsafe { upload(target, source, stream, true) }
 }
 
@@ -69,7 +69,7 @@ pub unsafe fn to_device_and_wait(target: &Array, source: &HostBuffer, stream: &S
 /// The host memory must be writable wherever its layout reaches, and its elements must not overlap. Pageable memory
 /// must stay valid until this function returns, pinned memory until the stream has completed the copy.
 pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller guarantees the target as `download` requires.
+    // SAFETY: the caller guarantees a valid target, as `download` requires.
     unsafe { download(target, source, stream, false) }
 }
 
@@ -81,7 +81,7 @@ pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> R
 /// # Safety
 /// The host memory must be writable wherever its layout reaches, and its elements must not overlap.
 pub unsafe fn to_host_and_wait(target: &HostBuffer, source: &Array, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller guarantees the target; the function waits for the copy.
+    // SAFETY: the caller guarantees a valid target; the function waits for the copy.
     unsafe { download(target, source, stream, true) }?;
     source.allocation().check_other_devices()
 }
@@ -113,8 +113,8 @@ unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: boo
             (target, source),
             owned,
             |target, source| {
-                // SAFETY: the target is the memory of a borrowed array, and the caller guarantees the source; both may
-                // be the same memory.
+                // SAFETY: the target is the memory of a borrowed array, and the caller guarantees a valid source; both
+                // may be the same memory.
                 unsafe { host_host::copy_overlapping(side_of(target), side_of_host(source)) }
             },
         );
@@ -128,10 +128,10 @@ unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: boo
             let blocks = CopyBlocks::of(target.layout(), &source.layout)?;
             if let (true, CopyBlocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.allocation().address(), *dst), at(source.address, *src));
-                // SAFETY: the target is the memory of a borrowed array, and the caller guarantees the source.
+                // SAFETY: the target is the memory of a borrowed array, and the caller guarantees a valid source.
                 return unsafe { run_and_wait(target, direction, to, from, *bytes, stream) };
             }
-            // SAFETY: the caller guarantees the source as `to_device` requires.
+            // SAFETY: the caller guarantees a valid source, as `to_device` requires.
             unsafe { upload_by_driver(direction, target, source, &blocks, stream)? };
         }
     }
@@ -153,8 +153,8 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
     if device.is_cpu() {
         let owned = || (target.clone(), source.clone());
         return on_cpu(stream, NodeKind::Copy, &[(source, Access::Read)], (target, source), owned, |target, source| {
-            // SAFETY: the source is the memory of a borrowed array, and the caller guarantees the target; both may be
-            // the same memory.
+            // SAFETY: the source is the memory of a borrowed array, and the caller guarantees a valid target; both may
+            // be the same memory.
             unsafe { host_host::copy_overlapping(side_of_host(target), side_of(source)) }
         });
     }
@@ -166,10 +166,10 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
             let blocks = CopyBlocks::of(&target.layout, source.layout())?;
             if let (true, CopyBlocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.address, *dst), at(source.allocation().address(), *src));
-                // SAFETY: the source is the memory of a borrowed array, and the caller guarantees the target.
+                // SAFETY: the source is the memory of a borrowed array, and the caller guarantees a valid target.
                 return unsafe { run_and_wait(source, direction, to, from, *bytes, stream) };
             }
-            // SAFETY: the caller guarantees the target as `to_host` requires.
+            // SAFETY: the caller guarantees a valid target, as `to_host` requires.
             unsafe { download_by_driver(direction, target, source, &blocks, stream)? };
         }
     }
@@ -192,7 +192,7 @@ unsafe fn run_and_wait(
     let device = array.device();
     let access = if matches!(direction, Direction::HostToDevice(_)) { Access::Write } else { Access::Read };
     with_access(array, access, stream, || {
-        // SAFETY: the caller guarantees both ranges; the borrow keeps the stream alive.
+        // SAFETY: the caller guarantees that both ranges are valid; the borrow keeps the stream alive.
         unsafe { device.backend().copy_and_wait(device.index(), direction, to, from, bytes as usize, stream.handle()) }
     })
 }
@@ -264,7 +264,7 @@ unsafe fn upload_by_driver(
     if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of(target), side_of_host(source));
         return with_access(target, Access::Write, stream, || {
-            // SAFETY: the target is the memory of a borrowed array, and the caller guarantees the source.
+            // SAFETY: the target is the memory of a borrowed array, and the caller guarantees a valid source.
             unsafe { copy_blocks(target.device(), direction, to, from, blocks, stream) }
         });
     }
@@ -272,13 +272,14 @@ unsafe fn upload_by_driver(
         let scratch = Array::on_new_memory(source.layout.dense_like(), target.dtype(), stream.clone())?;
         let blocks = CopyBlocks::of(scratch.layout(), &source.layout)?;
         check_even(&blocks)?;
-        // SAFETY: the caller guarantees the source. The recursion ends because evenly spaced rows are copied directly.
+        // SAFETY: the caller guarantees a valid source. The recursion ends because evenly spaced rows are copied
+        // directly.
         unsafe { upload_by_driver(direction, &scratch, source, &blocks, stream)? };
         return between(target, &scratch, stream);
     }
     let dense = target.layout().dense_like();
     let packed = host_host::Packed::new(&dense);
-    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees the source.
+    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees a valid source.
     unsafe { host_host::copy(packed.side(&dense), side_of_host(source))? };
     let packed_side = packed_side(&packed, &dense);
     let from_packed = CopyBlocks::of(target.layout(), &dense)?;
@@ -309,7 +310,7 @@ unsafe fn download_by_driver(
     if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of_host(target), side_of(source));
         return with_access(source, Access::Read, stream, || {
-            // SAFETY: the source is the memory of a borrowed array, and the caller guarantees the target.
+            // SAFETY: the source is the memory of a borrowed array, and the caller guarantees a valid target.
             unsafe { copy_blocks(source.device(), direction, to, from, blocks, stream) }
         });
     }
@@ -318,7 +319,8 @@ unsafe fn download_by_driver(
         let blocks = CopyBlocks::of(&target.layout, scratch.layout())?;
         check_even(&blocks)?;
         between(&scratch, source, stream)?;
-        // SAFETY: the caller guarantees the target. The recursion ends because evenly spaced rows are copied directly.
+        // SAFETY: the caller guarantees a valid target. The recursion ends because evenly spaced rows are copied
+        // directly.
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let dense = source.layout().dense_like();
@@ -327,13 +329,13 @@ unsafe fn download_by_driver(
         let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
         between(&scratch, source, stream)?;
         let blocks = CopyBlocks::of(&target.layout, scratch.layout())?;
-        // SAFETY: the caller guarantees the target. The recursion ends because a dense source is copied directly.
+        // SAFETY: the caller guarantees a valid target. The recursion ends because a dense source is copied directly.
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let packed = host_host::Packed::new(&dense);
     // SAFETY: the packed buffer is owned here and pageable, so it contains the values when this call returns.
     unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
-    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees the target.
+    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees a valid target.
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
 }
 

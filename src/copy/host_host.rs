@@ -75,7 +75,7 @@ impl TiledPlane {
                     let [dst, src] = [0, 1]
                         .map(|side| offsets[side] + row * self.row.strides[side] + left * self.column.strides[side]);
                     let line = Line { dst, src, count, dst_stride, src_stride, width: self.width };
-                    // SAFETY: the caller guarantees all items of the plane.
+                    // SAFETY: the caller guarantees valid memory for all items of the plane.
                     unsafe { copy_line(target, source, &line) };
                 }
             }
@@ -118,7 +118,7 @@ fn meet(target: CopyOperand<'_>, source: CopyOperand<'_>) -> bool {
 unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     let to = target.wrapping_add_signed(line.dst as isize) as *mut u8;
     let from = source.wrapping_add_signed(line.src as isize) as *const u8;
-    // SAFETY: the caller guarantees all runs of the row.
+    // SAFETY: the caller guarantees valid memory for all runs of the row.
     unsafe {
         match line.width {
             1 => copy_items::<1>(to, from, line),
@@ -144,7 +144,7 @@ unsafe fn copy_line(target: Address, source: Address, line: &Line) {
 /// The conditions of `copy` apply to the items of one row.
 unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) {
     let (item, count) = (N as i64, line.count);
-    // SAFETY: the caller guarantees all items of the row.
+    // SAFETY: the caller guarantees valid memory for all items of the row.
     unsafe {
         match (line.dst_stride, line.src_stride) {
             (to_stride, from_stride) if to_stride == item && from_stride == 2 * item => {
@@ -168,7 +168,7 @@ unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) 
 #[inline(always)]
 unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, to_stride: isize, from_stride: isize) {
     for index in 0..count as isize {
-        // SAFETY: the caller guarantees all `count` items; a byte array needs no alignment.
+        // SAFETY: the caller guarantees valid memory for all `count` items; a byte array needs no alignment.
         unsafe {
             let item = from.offset(index * from_stride).cast::<[u8; N]>().read();
             to.offset(index * to_stride).cast::<[u8; N]>().write(item);

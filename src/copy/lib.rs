@@ -30,7 +30,7 @@ pub use fill::fill;
 pub use host_device::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use kernels::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
-/// Host memory with a layout, whose offsets count from `address`.
+/// Host memory with a layout, whose offsets are relative to `address`.
 #[derive(Clone)]
 pub struct HostBuffer {
     /// Address of byte 0 of the layout.

@@ -34,7 +34,7 @@ pub(super) struct WordFill {
 }
 
 impl WordFill {
-    /// Plans the memsets for contiguous runs of whole items, whose offsets count from `base`.
+    /// Plans the memsets for contiguous runs of whole items. The offsets of the runs are relative to `base`.
     pub(super) fn of(pieces: &ContiguousRuns, base: Address, item: &[u8]) -> Self {
         let itemsize = item.len() as i64;
         // Axes with stride 0 (broadcast axes) are removed, because along such an axis the memsets would set the same

@@ -21,7 +21,7 @@ static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec
 /// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Number of the calling thread's active calls that `ASKING` counts.
+    /// Number of the calling thread's active calls. The count `ASKING` includes these calls.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -63,7 +63,7 @@ pub fn defer(result: Result<()>) {
         return;
     }
     let Some(error) = uncaught(error) else { return };
-    drop(store_error(error)); // not under the lock: the drop may run another library's code
+    drop(store_error(error)); // after the lock is released, because the drop may run another library's code
 }
 
 /// Stores an error, which the next call of `report_deferred` returns. If another error is already stored, returns
@@ -79,8 +79,8 @@ pub fn store_error(error: Error) -> Option<Error> {
     None
 }
 
-/// Postpones the drop of a value. Host functions that a stream calls use it, because the destructor would call the
-/// driver, which waits for that function to return.
+/// Postpones the drop of a value in a host function that a stream calls. An immediate drop would call the driver, and
+/// the driver would wait for the host function to return.
 #[cold]
 pub fn defer_drop(thing: Box<dyn Any + Send>) {
     PUT_OFF.lock().push(thing);

@@ -59,7 +59,8 @@ fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// Loads a source of PyGPU's own kernels like [`load`], with the candidate paths of the registered search.
+/// Loads one of PyGPU's own kernels from its source, like [`load`]. The compiler's library is searched for at the paths
+/// that the function registered by [`search_with`] returns.
 ///
 /// # Errors
 /// The errors of [`load`].

@@ -11,7 +11,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 
-/// Maximum number of blocks in a cluster on every device that supports clusters.
+/// Maximum cluster size, in blocks, that every device with clusters supports.
 const PORTABLE: u32 = 8;
 
 /// A launch shape with attributes.
@@ -54,7 +54,7 @@ impl Configuration for LaunchShape {
     #[inline]
     unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
         let (programs, index) = (function.programs(), function.device().index());
-        // SAFETY: the caller guarantees function, stream and arguments as `Programs::launch` requires.
+        // SAFETY: the caller guarantees a valid function, stream and arguments, as `Programs::launch` requires.
         let launched = unsafe { programs.launch(index, function.handle(), self, stream.handle(), arguments) };
         launched.map_err(|error| explained(function, self, &LaunchAttributes::default(), error))
     }
@@ -96,7 +96,7 @@ impl Configuration for LaunchConfig {
         let (programs, index) = (function.programs(), function.device().index());
         let attributes = self.attributes_on(function);
         let (shape, handle) = (&self.shape, function.handle());
-        // SAFETY: the caller guarantees function, stream and arguments as `Programs::launch` requires.
+        // SAFETY: the caller guarantees a valid function, stream and arguments, as `Programs::launch` requires.
         let launched = unsafe { programs.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
         launched.map_err(|error| explained(function, &self.shape, &attributes, error))
     }

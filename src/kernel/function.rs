@@ -16,7 +16,7 @@ use pygpu_device::Device;
 /// Size in bytes of the dynamic shared memory that a kernel without static shared memory may use without opting in.
 const UNASKED: u32 = 48 << 10;
 
-/// Maximum number of blocks in a cluster on every device that supports clusters.
+/// Upper bound of the cluster size, in blocks, on all devices.
 const LARGEST_CLUSTER: u32 = 32;
 /// Describes how well blocks of one shape occupy a device.
 #[derive(Clone, Copy, PartialEq, Debug)]

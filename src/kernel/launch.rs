@@ -190,7 +190,7 @@ pub unsafe fn launch<C: Configuration>(
     arguments.pointers(&mut pointers);
     ordered(uses, stream, || {
         // SAFETY: `function` keeps its module alive, and its device is that of the stream, as checked above; the caller
-        // guarantees the arguments.
+        // guarantees that the arguments match the kernel's parameters.
         unsafe { config.launch(function, stream, pointers.as_mut_ptr()) }?;
         if let Some(capture) = capture::of(stream)? {
             capture.made_of(Arc::new(Launched {

@@ -61,7 +61,7 @@ pub(super) fn axis(axis: i64, ndim: usize) -> Error {
     Error::Axis { argument: None, axis, ndim }
 }
 
-/// Adds to an error that [`axis`] has returned the name of the function argument that contained the axis.
+/// Adds the name of the function argument that contained the axis to an error of [`axis`].
 #[cold]
 pub(super) fn named(argument: &'static str, error: Error) -> Error {
     match error {

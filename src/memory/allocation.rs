@@ -119,7 +119,7 @@ impl Allocation {
         let (address, bytes) = pool::allocate_by(device, ask)?;
         let location = BlockLocation::new(address, BlockSource::Plain);
         let block = Self::with(location, bytes, epoch, BlockOrigin::Pool, Stream::default_of(device));
-        block.mark_escaped(); // the host or other processes may access the memory
+        block.mark_escaped(); // the host or other processes may use the address
         Ok(block)
     }
 
@@ -367,8 +367,8 @@ impl Allocation {
         if self.device().is_cpu() { Ok(()) } else { self.hazards.synchronize() }
     }
 
-    /// Returns the errors of devices other than the block's own that wrote the block. The block's own device does not
-    /// report such errors. The caller must have waited for the block before.
+    /// Returns errors of other devices that wrote the block, because the block's own device does not report them. The
+    /// caller must have waited for the block before.
     ///
     /// # Errors
     /// Driver errors.

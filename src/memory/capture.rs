@@ -116,7 +116,7 @@ pub fn is_any() -> bool {
     ACTIVE.load(Ordering::Acquire) > OBSERVED
 }
 
-/// Returns whether a PyGPU capture is active or all work is observed: whether work takes the slower path. Tests both
+/// Returns whether work takes the slower path, because a PyGPU capture is active or all work is observed. Tests both
 /// conditions by one load.
 #[inline]
 pub(crate) fn observes_work() -> bool {
@@ -278,7 +278,8 @@ impl Capture {
         enclosing: (Arc<Self>, Stream),
     ) -> Result<Arc<Self>> {
         let device = stream.device();
-        // SAFETY: the borrow of `stream` keeps its handle valid; the caller guarantees the rest.
+        // SAFETY: the borrow of `stream` keeps its handle valid; the caller guarantees that the body belongs to an
+        // active capture.
         unsafe { device.backend().graphs()?.begin_body(device.index(), stream.handle(), body, mode) }?;
         enclosing.0.bodies.fetch_add(1, Ordering::AcqRel);
         Self::of_stream(stream, Some(enclosing))

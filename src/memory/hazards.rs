@@ -219,8 +219,8 @@ impl UseToken {
     /// Token for operations that the hazard tracker does not order: operations on the host, and operations in captures,
     /// which track dependencies themselves.
     pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::OrderedElsewhere };
-    /// The token that [`HazardTracker::begin_uncontended`] returns if [`HazardTracker::is_only_used_on`] is true for
-    /// the operation's stream.
+    /// The token of an uncontended operation ([`HazardTracker::begin_uncontended`]) on a block that only the
+    /// operation's stream has ever used.
     pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Uncontended };
 }
 
@@ -267,8 +267,8 @@ impl<Q: Queue> HazardTracker<Q> {
         self.has_no_other_stream() && self.alloc_stream.identity() == identity
     }
 
-    /// Returns whether every recorded use is ordered before new work on `queue`. Such work need not wait and need not
-    /// be recorded.
+    /// Returns whether every recorded use is ordered before new work on the stream `queue`. Such work need not wait and
+    /// need not be recorded.
     #[inline]
     pub fn needs_no_wait_on(&self, queue: &Q) -> bool {
         self.seen_alone(queue).is_some()
@@ -292,7 +292,7 @@ impl<Q: Queue> HazardTracker<Q> {
         }
     }
 
-    /// Begins an operation: makes `queue` wait for all conflicting uses.
+    /// Begins an operation: makes the stream `queue` wait for all conflicting uses.
     ///
     /// # Errors
     /// Driver errors. The operation then has not begun.
@@ -334,7 +334,7 @@ impl<Q: Queue> HazardTracker<Q> {
         }
     }
 
-    /// Records work on `queue` that was enqueued without `begin`.
+    /// Records work on the stream `queue` that was enqueued without `begin`.
     ///
     /// # Errors
     /// Driver errors while recording an event. Later uses wait for the work nevertheless.
@@ -403,8 +403,8 @@ impl<Q: Queue> HazardTracker<Q> {
         writes.max_by_key(|one| one.number).filter(|one| one.point.is_late()).map(|one| one.point.queue.clone())
     }
 
-    /// Returns the streams with recorded uses for which an operation with this access on `queue` would wait. Streams
-    /// that are not persistent are omitted.
+    /// Returns the streams with recorded uses for which an operation with this access on the stream `queue` would wait.
+    /// Streams that are not persistent are omitted.
     pub fn queues_before(&self, access: Access, queue: &Q) -> Vec<Q> {
         let identity = queue.identity();
         let Some(uses) = self.uses.get() else {

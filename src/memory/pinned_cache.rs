@@ -58,8 +58,9 @@ fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<PinnedCache
     kept(device).extract_if(.., alike).collect()
 }
 
-/// Returns the most recently freed idle block of `alike`, and puts all other blocks of `alike` back into the cache. The
-/// lock of the cache is not held while the driver is queried, so that other threads do not wait for the driver.
+/// Returns the most recently freed idle block in the list `alike`, and puts the list's other blocks back into the
+/// cache. The lock of the cache is not held while the driver is queried, so that other threads do not wait for the
+/// driver.
 fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
     let place = alike.iter().rposition(|kept| kept.is_idle(device));
     let found = place.map(|place| alike.remove(place));

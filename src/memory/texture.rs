@@ -140,7 +140,7 @@ impl DriverArray {
         ordered(&[(&self.block, own), (memory, others)], stream, || {
             let array = (self.handle, &self.shape);
             // SAFETY: the block keeps the driver array alive; the part was checked to be inside the array; the caller
-            // guarantees the memory at `address`.
+            // guarantees valid memory at `address`.
             unsafe { self.textures.copy_array(index, array, part, address, way, stream.handle()) }
         })
     }
@@ -206,7 +206,8 @@ impl KernelObject {
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(memory), access: Access::Read })
     }
 
-    /// Creates a surface, through which kernels write an array that was created with support for it.
+    /// Creates a surface, through which kernels write an array. The array must have been created with support for
+    /// surfaces.
     ///
     /// # Errors
     /// `ValueError` for an array that kernels cannot write; driver errors.

@@ -411,7 +411,7 @@ fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i6
     for (position, (array, usage)) in written {
         let layout = array.layout();
         if layout.ndim() == rank && layout.size() == size && size > 0 {
-            continue; // each length is 1 or the broadcast length, so that an equal size implies an equal shape
+            continue; // the array's size is the broadcast size, and only the broadcast shape has this size
         }
         let shapes: SmallVec<[Dims; 6]> = sides.iter().map(|side| side.shape().collect()).collect();
         let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())?;

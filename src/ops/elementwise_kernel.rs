@@ -142,7 +142,7 @@ impl Elementwise {
         let is_ranged = range.is_some();
         let source = || self.source(plan, is_ranged);
         let function = self.variants.function(stream.device(), &plan.key(is_ranged), &self.name, source)?;
-        // SAFETY: the function was compiled for this plan; the caller guarantees the rest.
+        // SAFETY: the function was compiled for this plan; the caller guarantees the types, the sizes and the range.
         unsafe { self.launch(&function, plan, arrays, values, range, stream) }
     }
 

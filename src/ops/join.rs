@@ -23,7 +23,7 @@ const THREADS: u32 = 256;
 /// Maximum number of arrays per launch. The kernel parameters for this number of arrays fit into the 4096 bytes that
 /// every device supports.
 const PARTS: usize = 64;
-/// Size of an array in bytes up to which a copy of this array takes longer than its share of a joint launch.
+/// Maximum size in bytes of an array that a joint launch copies. A larger array is copied as fast by itself.
 const SMALL: i64 = 64 << 10;
 /// Maximum size in bytes of a unit, the amount of memory that a thread copies at once.
 const UNIT: u64 = 16;
@@ -49,7 +49,8 @@ pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     Some(shape)
 }
 
-/// Concatenates arrays for which [`shape`] returned a shape. The work is enqueued on `stream`.
+/// Concatenates dense arrays of one dtype and device along `axis`. `shape` is the result's shape, which the function
+/// [`shape`] has returned for the arrays. The work is enqueued on `stream`.
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.
@@ -79,7 +80,7 @@ pub fn join(parts: &[&Array], axis: usize, shape: &[i64], stream: &Stream) -> Re
     Ok(result)
 }
 
-/// Returns the number of bytes of an array per index of the axes before `axis`.
+/// Returns the size in bytes of an array's row, i.e. of its elements with one index along each axis before `axis`.
 fn row(array: &Array, axis: usize) -> u64 {
     array.layout().shape().skip(axis).product::<i64>() as u64 * array.layout().itemsize() as u64
 }

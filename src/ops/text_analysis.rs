@@ -266,7 +266,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
 fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {
-            continue; // a member with the array's name
+            continue; // a member that only has the array's name
         }
         if text.at(at + 1) != "[" {
             usage.bare = true;

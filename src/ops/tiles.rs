@@ -101,7 +101,7 @@ impl Tiles {
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)
     }
 
-    /// Returns the index width for the loop nest over tiles, whose number is always below 2^31.
+    /// Returns the index width for the loop nest over tiles. The number of tiles is always below 2^31.
     pub fn span(walk: &LoopNest, mut sides: impl Iterator<Item = usize>) -> IndexWidth {
         if sides.all(|side| walk.has_short_strides(side)) { IndexWidth::Short } else { IndexWidth::Far }
     }
@@ -118,7 +118,7 @@ impl Tiles {
         (self.x as usize + bank) * self.y as usize
     }
 
-    /// Returns the part of the variant's cache key for these tiles.
+    /// Returns the part of a kernel's cache key that describes its tiles.
     pub fn key(self) -> [u8; 3] {
         [2, self.x.ilog2() as u8, self.y.ilog2() as u8]
     }

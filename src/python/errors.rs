@@ -234,7 +234,7 @@ pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
 }
 
 /// Converts a `ValueError` for a device that does not exist to a `LogicError` that is also a `ValueError`, with the
-/// driver's number for such a device. Returns any other error unchanged.
+/// driver's error code for such a device. Returns any other error unchanged.
 #[cold]
 pub(crate) fn as_missing_device(py: Python<'_>, error: PyErr) -> PyErr {
     const INVALID_DEVICE: u32 = 101;
@@ -252,7 +252,7 @@ pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
     CLASSES.get(py).is_some_and(|classes| error.is_instance(py, classes.fork.bind(py)))
 }
 
-/// Stores the driver's number of an error under the names of PyGPU and CuPy.
+/// Stores the driver's code of an error as an attribute, under the names of PyGPU and CuPy.
 fn set_code(error: &Bound<'_, PyBaseException>, code: u32) -> PyResult<()> {
     error.setattr("code", code)?;
     error.setattr("status", code)

@@ -18,47 +18,13 @@ import PyGPU
 import simulated
 from gpu import support
 from installed.numpy_version import expect_failure_of_rounding, numpy_function
+from judges_of_functions import JUDGES
 from PyGPU import _core
 
 KINDS = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-
-
-def vectorized(function: Any) -> Any:
-    """Return a NumPy function that applies a function of `math` to each element, with the dtype of NumPy's results."""
-    values = np.vectorize(function, otypes=["float64"])
-
-    def judge(x: Any) -> Any:
-        return values(x).astype(np.sqrt(np.asarray(x)).dtype)
-
-    return judge
-
-
-def gamma(x: float) -> float:
-    try:
-        return math.gamma(x)
-    except OverflowError:
-        return math.inf
-    except ValueError:
-        return math.copysign(math.inf, x) if x == 0 else math.nan
-
-
-def log_gamma(x: float) -> float:
-    try:
-        return math.lgamma(x)
-    except ValueError:
-        return math.inf
-
-
-# Functions that NumPy does not have.
-OWN = {
-    "erf": vectorized(math.erf),
-    "erfc": vectorized(math.erfc),
-    "gamma": vectorized(gamma),
-    "lgamma": vectorized(log_gamma),
-}
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
 # Fewer dtypes are tested on a simulated GPU, which needs half a second to compile a kernel.
@@ -123,7 +89,7 @@ def values(kind: str, count: int = math.prod(layouts.SHAPE)) -> np.ndarray:
 
 
 def judge_of(name: str) -> Any:
-    return OWN.get(name) or numpy_function(name)
+    return JUDGES.get(name) or numpy_function(name)
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
@@ -219,6 +185,15 @@ def result_type(function: Any, *operands: Any) -> str:
         return "TypeError"
     except (OverflowError, ValueError) as error:
         return type(error).__name__
+
+
+@pytest.mark.enough_on("cpu")
+def test_example_in_docstring_of_ufunc_calls_the_ufunc() -> None:
+    for name, ufunc in UFUNCS.items():
+        example = ufunc.__doc__.rpartition("Examples")[2]
+        assert f"PyGPU.{name}(" in example, (
+            f"src/python/operators/examples.txt lacks a line for {name}, or for a function before it"
+        )
 
 
 @pytest.mark.enough_on("cpu")

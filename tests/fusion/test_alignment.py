@@ -12,6 +12,7 @@ import PyGPU
 from fusion_support.figures import limits, waiting
 from PyGPU import _core
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
 DTYPES = (
     "bool",
     "int8",

@@ -7,7 +7,6 @@ flush. The tests fail for a new public name until this file contains a call of t
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +21,9 @@ from fusion_support.names import (
     HOST,
     UNINITIALISED,
     attributes,
+    compile_together,
     first_that_works,
+    guesses_of,
     hosts,
     public_functions,
     same,
@@ -51,13 +52,12 @@ def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any)
 
 def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> None:
     base = PyGPU.to_gpu(HOST - 1)
-    for name in told(public_functions()):
-        if name in calls.NOT_CALLED:
-            continue
+    called = [name for name in public_functions() if name not in calls.NOT_CALLED]
+    compile_together(map(guesses_of, called))
+    for name in told(called):
         function = getattr(PyGPU, name)
-        guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
         with contextlib.redirect_stdout(io.StringIO()):
-            call, wanted = first_that_works([functools.partial(one, function) for one in guesses], base)
+            call, wanted = first_that_works(guesses_of(name), base)
             left = count_pending_after_call(name, call, wanted)
         if name in calls.QUIET:
             assert left == 2, name
@@ -67,6 +67,7 @@ def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> Non
 
 def test_array_attribute_flushes_pending_array_or_is_listed_as_exempt() -> None:
     base = PyGPU.to_gpu(HOST - 1)
+    compile_together(map(ways_of, attributes()))
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)
         left = count_pending_after_call(name, call, wanted)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
-import math
 import os
 import warnings
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 import PyGPU
 from gpu import support
 from installed.numpy_version import numpy_function
+from judges_of_functions import JUDGES
 from PyGPU import _core
 
 support.require_gpu()
@@ -58,23 +57,8 @@ def package_of(array: Any) -> Any:
 
 
 def judge_of(name: str) -> Any:
-    """Return a function that computes expected results: NumPy's, or else SciPy's or `math`'s, in float64."""
-    if hasattr(np, name):
-        return numpy_function(name)
-    try:
-        special: Any = importlib.import_module("scipy.special")
-        wide = getattr(special, {"lgamma": "gammaln"}.get(name, name))
-    except ImportError:
-        wide = np.vectorize(lambda x: math.inf if x == 0 and "gamma" in name else getattr(math, name)(x), otypes=["d"])
-
-    def judge(array: np.ndarray) -> Any:
-        # These functions have the same result dtypes as `sqrt`, so the dtype is taken from `sqrt`.
-        kind = np.sqrt(np.zeros(0, array.dtype)).dtype
-        if kind.kind == "c":
-            raise TypeError(f"{name} of {array.dtype}")
-        return np.asarray(wide(array.astype("float64"))).astype(kind)
-
-    return judge
+    """Return a function that computes expected results: NumPy's, or one of `JUDGES`."""
+    return JUDGES[name] if name in JUDGES else numpy_function(name)
 
 
 def values(kind: str) -> np.ndarray:

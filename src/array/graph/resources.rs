@@ -71,8 +71,9 @@ impl GraphResources {
         held
     }
 
-    /// Returns the resources of another graph with the same operations. The driver pairs the operations of the two
-    /// graphs, so no memory block can be attributed to a single operation any more.
+    /// Returns the resources after an update of all operations from a graph `other` with the same operations. The
+    /// driver pairs the operations of the two graphs, so no memory block can be attributed to a single operation any
+    /// more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,

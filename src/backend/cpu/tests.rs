@@ -14,7 +14,7 @@ use pygpu_base::error::{Error, Result};
 const S: StreamHandle = StreamHandle::DEFAULT;
 const TIMED: EventFlags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
 
-/// Uploads are always permitted in these tests, because no stream captures.
+/// Permission for copies from host memory. These tests always have it, because no stream captures.
 // SAFETY: nothing is captured, and the host memory exists until a copy is complete.
 const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 // SAFETY: nothing is captured, and the host memory exists until a copy is complete.

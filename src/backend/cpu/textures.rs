@@ -110,7 +110,8 @@ impl Textures for Cpu {
         // SAFETY: the caller promises that the array is alive.
         let (array, shape, part) = (unsafe { memory_of(array) }, *shape, *part);
         self.run("copy_array", stream, move || {
-            // SAFETY: the caller guarantees the ranges; the owner of the capture keeps array and memory alive.
+            // SAFETY: the caller guarantees that the ranges are valid; the owner of the capture keeps array and memory
+            // alive.
             unsafe { copy(array, &shape, &part, memory, way) };
             Ok(())
         })

@@ -27,8 +27,8 @@ macro_rules! output {
     };
 }
 
-/// Defines aliases for the types of a header, under the type names in the list of functions that CUDA and HIP share
-/// (`shared_symbols`).
+/// Defines a header's types under the vendor-independent names by which `shared_symbols`, the list of functions common
+/// to CUDA and HIP, refers to them.
 macro_rules! header {
     ($($header:tt)+) => {
         pub use $($header)+::{

@@ -42,7 +42,7 @@ pub type hipMemAccessFlags = c_uint;
 pub type hipMemoryAdvise = c_uint;
 pub type hipGraphNodeType = c_uint;
 pub type hipGraphExecUpdateResult = c_uint;
-/// Opaque types, of which only pointers are passed: this type and `hipMemsetParams`.
+/// `hipKernelNodeParams` and `hipMemsetParams` are opaque types, of which only pointers are passed.
 pub type hipKernelNodeParams = [u64; 8];
 pub type hipMemsetParams = [u64; 6];
 
@@ -56,7 +56,7 @@ pub const CANDIDATES: &[&str] =
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"];
 
-/// Oldest supported runtime version. This is the first version with memory pools that the tests cover.
+/// Oldest supported runtime version. The tests cover no older version that has memory pools.
 pub const OLDEST_VERSION: i32 = 50_200_000;
 /// First runtime version in which the enum `hipMemoryType` has new values. From this version on, a query of an unknown
 /// address is not an error.

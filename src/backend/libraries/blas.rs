@@ -115,7 +115,7 @@ pub struct Gemm {
     pub is_tf32: bool,
     /// Operations applied to `a` and `b`.
     pub operations: [Operation; 2],
-    /// Number of rows and of columns of the result, and the inner length.
+    /// Number of rows and of columns of the result, and the length of the axis over which products are summed.
     pub lengths: [i64; 3],
     /// The operands `a` and `b`.
     pub operands: [Matrix; 2],
@@ -340,8 +340,8 @@ impl Blas {
             sums,
             algorithm,
         };
-        // SAFETY: the caller guarantees handle and matrices; the factors have the type of the sums and live until the
-        // call returns, and the library reads them during the call.
+        // SAFETY: the caller guarantees that handle and matrices are valid; the factors have the type of the sums and
+        // live until the call returns, and the library reads them during the call.
         unsafe {
             match (is_narrow, gemm.count) {
                 (true, 1) => call.one(functions.one_v2, narrow),

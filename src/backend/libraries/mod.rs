@@ -131,7 +131,7 @@ impl LibrarySpec {
         // Of the caller's files (`hints`), only those with one of this library's file names are used, because the
         // remaining files may belong to the other vendor's library.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
-        small_sort::sort_by_key(&mut found, place); // stable: files of equal name keep the caller's order
+        small_sort::sort_by_key(&mut found, place); // a stable sort: files of equal name keep the caller's order
         let (homes, usual): (&[Variable], _) = match kind {
             BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm/lib"),
             _ => (&[Variable::CUDA_HOME, Variable::CUDA_PATH], "/usr/local/cuda/lib64"),

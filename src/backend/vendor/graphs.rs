@@ -117,7 +117,7 @@ impl Parameters {
 }
 
 /// Copies the parameters of the node `$from` to `$to` of an executable graph, with a getter and a setter for each kind.
-/// A setter that also requires a context names a function that returns the context.
+/// If a setter also requires a context, the name of a function that returns the context follows.
 macro_rules! exchange {
     (
         $driver:ident, $device:ident, $kind:ident, $executable:ident, $to:ident, $from:ident,
@@ -130,12 +130,12 @@ macro_rules! exchange {
             $(NodeKind::$node => {
                 let get = $driver.api.$get.ok_or_else(|| lacks(stringify!($get)))?;
                 let set = $driver.api.$set.ok_or_else(|| lacks(stringify!($set)))?;
-                // SAFETY: the caller guarantees the handles; `parameters` is large enough for each kind.
+                // SAFETY: the caller guarantees that the handles are valid; `parameters` is large enough for each kind.
                 $driver.call($device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
                 let set = |on: &CurrentDeviceGuard<'_, Self>| {
                     let _ = on;
-                    // SAFETY: the caller guarantees the handles; the driver's data in `parameters` is valid as long as
-                    // the node `from` exists.
+                    // SAFETY: the caller guarantees that the handles are valid; the driver's data in `parameters` is
+                    // valid as long as the node `from` exists.
                     unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
                 };
                 $driver.call($device, stringify!($set), set, detail)

@@ -166,7 +166,7 @@ where
         let (config, extra) = (list.config(shape, stream), std::ptr::null_mut());
         let config = (&raw const config).cast();
         // SAFETY: the configuration has the vendor's layout, and it and its list outlive the call; the caller
-        // guarantees function, stream and arguments.
+        // guarantees that function, stream and arguments are valid.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { launch(config, Raw::of(function.0), arguments, extra) };
         self.call(device, operation, call, || format!("{shape:?}, {attributes:?}"))
     }

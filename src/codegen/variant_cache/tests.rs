@@ -149,7 +149,7 @@ fn lookups_succeed_while_tables_are_replaced_and_freed() {
         DONE.store(true, Ordering::Relaxed);
     });
     STORE.forget(9);
-    make(&STORE, &of(10, b"x"), Arc::new(1)); // this replacement frees the tables that were replaced before
+    make(&STORE, &of(10, b"x"), Arc::new(1)); // adding an entry frees the tables that were replaced earlier
     assert_eq!(Arc::strong_count(&value), 1);
 }
 

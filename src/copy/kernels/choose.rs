@@ -31,8 +31,8 @@ const SHORT_LINE: i64 = 128;
 /// Number of threads in a block, and maximum length of a tile's side in units (loads of up to 16 bytes).
 const MOST_SIDE: i64 = 256;
 
-/// A copy divided into units, each of which one load and one store of `unit` bytes move. Contains the addresses of the
-/// first unit, and the axes. The target's outermost axis is first.
+/// A copy divided into units of `unit` bytes, the size of one load or store. Contains the addresses of the first unit,
+/// and the axes. The target's outermost axis is first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Units {
     pub(super) unit: i64,
@@ -82,8 +82,8 @@ pub(super) enum ForcedKernel {
 }
 
 impl Units {
-    /// Divides contiguous runs into units of up to 16 bytes, which one load and one store move. `to` and `from` are the
-    /// addresses of byte 0 of both layouts. The result has at least one axis.
+    /// Divides contiguous runs into units of up to 16 bytes. A thread moves a unit by one load and one store. `to` and
+    /// `from` are the addresses of byte 0 of both layouts. The result has at least one axis.
     pub(super) fn of(pieces: &ContiguousRuns, to: Address, from: Address) -> Self {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
@@ -125,9 +125,9 @@ impl Units {
         }
     }
 
-    /// Moves the axes along which the source is broadcast (its stride is 0) directly before the innermost axis, so that
-    /// thread blocks read the same part of the source one after the other. Returns whether there are such axes. Does
-    /// nothing if the innermost rows are short.
+    /// Moves the axes along which the source is broadcast (stride 0) directly before the innermost axis. Consecutive
+    /// thread blocks then read the same part of the source. Returns whether there are such axes. Does nothing if the
+    /// innermost rows are short.
     fn bring_repeats_inward(&mut self) -> bool {
         let Some((line, outer)) = self.axes.split_last_mut() else { return false };
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {

@@ -37,7 +37,7 @@ pub enum Bounds {
 }
 
 impl Bounds {
-    /// Returns the value by which the kernels' source denotes this treatment.
+    /// Returns the number that selects this treatment of indices in the kernels' source.
     const fn number(self) -> i64 {
         match self {
             Self::Wrapped => 1,
@@ -49,7 +49,7 @@ impl Bounds {
 
 /// An axis that is indexed by an array of integers.
 pub struct Indexed {
-    /// The array of indices, on the device of the indexed array, broadcast to the common shape.
+    /// The array of indices, on the device of the indexed array, broadcast to the common shape of all index arrays.
     pub index: Array,
     /// Length of the axis.
     pub len: i64,
@@ -61,13 +61,13 @@ pub struct Indexed {
 
 /// The elements that a key with index arrays selects.
 pub struct Selection {
-    /// Layout of the axes that are not indexed, with the offset of the first element.
+    /// A view of the array: layout of the axes that are not indexed, with the offset of the first element.
     pub view: Layout,
-    /// The axes that index arrays index.
+    /// The axes that are indexed by index arrays.
     pub indexed: Vec<Indexed>,
     /// The shape to which all index arrays were broadcast.
     pub shape: Dims,
-    /// Index of the view's axis before which the axes of the index arrays are inserted in the result.
+    /// Index of the axis of `view` before which the axes of the index arrays are inserted in the result.
     pub position: usize,
 }
 
@@ -88,8 +88,8 @@ impl Selection {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// Splits a layout of the result's shape into two parts: the axes that are not indexed, and the common stride of
-    /// the index arrays' axes, if these axes have one.
+    /// Splits the layout of the result, or of an array with the result's shape. Returns the layout of the axes that are
+    /// not indexed, and the stride of the other axes, if these can be merged into one axis.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
@@ -153,8 +153,8 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
     Ok(Some(result))
 }
 
-/// Copies the selected elements to an array of their shape and dtype, which stays unchanged if an index is out of
-/// range. Returns `false` if no kernel is available.
+/// Copies the selected elements to an existing array of the same shape and dtype. The array stays unchanged if an index
+/// is out of range. Returns `false` if no kernel is available.
 ///
 /// # Errors
 /// The errors of [`gather`].

@@ -78,7 +78,7 @@ fn overrides() -> &'static CopyOverrides {
     })
 }
 
-/// Returns whether a kernel is the fastest way to copy these contiguous blocks.
+/// Returns whether a kernel is the fastest way to copy the given contiguous blocks.
 pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
         _ if overrides().driver => false,
@@ -158,8 +158,8 @@ fn variant(class: CopyKernel, units: &Units) -> CopyVariant {
 unsafe fn run(function: &Function, parameters: &CopyParameters, stream: &Stream, uses: &[BlockUse<'_>]) -> Result<()> {
     let mut arguments = Arguments::new();
     parameters.record.pass(&mut arguments);
-    // SAFETY: the caller guarantees the parameter block; the recorded uses keep the blocks alive in the order of the
-    // stream.
+    // SAFETY: the caller guarantees a matching parameter block; the recorded uses keep the blocks alive in the order of
+    // the stream.
     unsafe { launch::launch(function, &shape(parameters.blocks()), stream, &mut arguments, uses) }
 }
 

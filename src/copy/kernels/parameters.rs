@@ -33,7 +33,7 @@ impl Tuning {
     pub(super) const BEST: Self = Self { group: 1, lanes: 8, turns: 1 };
 }
 
-/// Number of shares of work of a launch, and the parameter block of its kernel.
+/// A prepared launch: the number of shares into which the work is divided, and the kernel's parameter block.
 #[derive(Debug)]
 pub(super) struct CopyParameters {
     pub(super) record: ParameterBlock,

@@ -25,7 +25,7 @@ pub(super) struct ContiguousRun {
 
 impl ContiguousRun {
     /// Divides a copy of `bytes` contiguous bytes. `device` and `host` are the offsets of the first byte, and
-    /// `host_address` is the address from which host offsets count.
+    /// `host_address` is the address to which host offsets are relative.
     pub(super) fn new(device: i64, host: i64, bytes: i64, host_address: usize, step: usize) -> Self {
         let step = step as i64;
         let past = (host_address as i64).wrapping_add(host).rem_euclid(step);

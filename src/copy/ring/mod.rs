@@ -97,7 +97,7 @@ impl Ring<'_> {
             let plan = self.plan(target, source, run, self.slot)?;
             let room = (self.settings.limit() / 2).saturating_sub(slot_pool::held(stream.device()));
             if !wait && plan.count().saturating_mul(self.slot) <= room {
-                // SAFETY: the caller guarantees the host memory; the device memory belongs to the array.
+                // SAFETY: the caller guarantees valid host memory; the device memory belongs to the array.
                 return unsafe { self.relay(direction, target, source, plan, stream, true) };
             }
             ready.event().synchronize()?;
@@ -127,7 +127,7 @@ impl Ring<'_> {
         // The host waits for the stream before the copy takes slots, because a copy that starts at an unknown time must
         // not keep slots from other callers.
         PooledEvent::record(stream)?.event().synchronize()?;
-        // SAFETY: the caller guarantees the host memory; the device memory belongs to the array.
+        // SAFETY: the caller guarantees valid host memory; the device memory belongs to the array.
         unsafe { self.relay(direction, source, target, plan, stream, false) }
     }
 
@@ -170,7 +170,7 @@ impl Ring<'_> {
             hold,
             progress: Progress::default(),
         };
-        // SAFETY: the caller guarantees the host memory; the device memory belongs to the array.
+        // SAFETY: the caller guarantees valid host memory; the device memory belongs to the array.
         unsafe { relay.run(self.hand) }
     }
 }

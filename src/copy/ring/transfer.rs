@@ -27,9 +27,9 @@ const FEW: usize = 96;
 pub(super) struct RingTransfer<'a> {
     pub(super) stream: &'a Stream,
     pub(super) direction: Direction,
-    /// Device address from which the plan's offsets count.
+    /// Device address to which the device offsets in `plan` are relative.
     pub(super) device: Address,
-    /// Host address from which the plan's offsets count.
+    /// Host address to which the host offsets in `plan` are relative.
     pub(super) host: Address,
     pub(super) plan: ChunkPlan,
     pub(super) settings: &'a RingSettings,
@@ -64,7 +64,7 @@ impl RingTransfer<'_> {
         let whole = worker_pool::run(helpers, &|| {
             let first = own.lock().unwrap_or_else(PoisonError::into_inner).take();
             let hand = first.unwrap_or_else(|| CheckedOutSlots::new(self.stream.device(), self.slot, self.settings));
-            // SAFETY: the caller guarantees the memory, and `worker_pool::run` waits for all threads.
+            // SAFETY: the caller guarantees that the memory stays valid, and `worker_pool::run` waits for all threads.
             if let Err(error) = unsafe { self.take_part(hand) } {
                 self.fail(error);
             }
@@ -112,7 +112,7 @@ impl RingTransfer<'_> {
             // No slot is available, so the other threads of the copy do the work.
             return Ok(());
         }
-        // SAFETY: the caller guarantees the memory as `run` requires.
+        // SAFETY: the caller guarantees valid memory, as `run` requires.
         unsafe { if self.is_upload() { self.upload(&mut hand) } else { self.download(&mut hand) } }
     }
 
@@ -128,7 +128,7 @@ impl RingTransfer<'_> {
             }
             let slot = hand.slot(turn % hand.len());
             slot.wait()?;
-            // SAFETY: no copy uses the slot after the wait; the caller guarantees the memory as `run` requires.
+            // SAFETY: no copy uses the slot after the wait; the caller guarantees valid memory, as `run` requires.
             unsafe {
                 self.fill(chunk, slot)?;
                 self.launch(chunk, slot)?;
@@ -152,14 +152,14 @@ impl RingTransfer<'_> {
                 let Some(chunk) = self.next_chunk() else { break };
                 let slot = hand.slot(place);
                 slot.wait()?;
-                // SAFETY: no copy uses the slot after the wait; the caller guarantees the memory as `run` requires.
+                // SAFETY: no copy uses the slot after the wait; the caller guarantees valid memory, as `run` requires.
                 unsafe { self.launch(chunk, slot)? };
                 flying.push_back((chunk, place));
             }
             let Some((chunk, place)) = flying.pop_front() else { return Ok(()) };
             let slot = hand.slot(place);
             slot.wait()?;
-            // SAFETY: the copy into the slot is complete; the caller guarantees the memory as `run` requires.
+            // SAFETY: the copy into the slot is complete; the caller guarantees valid memory, as `run` requires.
             unsafe { self.empty(chunk, slot)? };
             unused.push(place);
         }

@@ -24,8 +24,8 @@ use crate::find_compiler::CxxCompiler;
 const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// Version of the arrangement of files in a folder of precompiled parts. The folder's name contains this number, so
-/// folders of other versions are not used.
+/// Version number of the files' names and formats in a folder of precompiled parts. The folder's name contains this
+/// number, so folders of other versions are not used.
 const LAYOUT: u32 = 4;
 /// Files that a complete folder of precompiled parts contains in addition to the headers.
 const MADE: [&str; 2] = [PRECOMPILED, SCHEDULER];
@@ -251,7 +251,7 @@ fn make_room(above: &Path) {
     found.into_iter().skip(MOST).for_each(|(_, path)| drop(fs::remove_dir_all(path)));
 }
 
-/// Links the precompiled headers into the folder `place`, in which a compilation searches for headers.
+/// Creates a link to the precompiled headers in the folder `place`, in which a compilation searches for headers.
 pub fn link(folder: &Path, place: &Path) -> io::Result<()> {
     symlink(folder.join("include"), place.join("include"))
 }

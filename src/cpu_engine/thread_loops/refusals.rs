@@ -4,8 +4,8 @@
 use super::Definition;
 use super::statements::TokenizedSource;
 
-/// Prefixes of the names of operations in which threads wait for each other, and of jumps that can form a loop around
-/// such an operation.
+/// Prefixes of names that prevent the conversion of a kernel: operations in which threads wait for each other, and
+/// jumps that can form a loop around such an operation.
 const WAITING: [&str; 13] = [
     "__shfl",
     "__ballot",
@@ -22,8 +22,8 @@ const WAITING: [&str; 13] = [
     "__syncthreads_",
 ];
 
-/// Names that the engine's header inserts into preprocessed sources. These names begin with `pygpu_cpu_`, like the
-/// names of operations that wait, but are not names of such operations.
+/// Names that the engine's header inserts into preprocessed sources. All other names that begin with `pygpu_cpu_`
+/// denote operations in which threads wait.
 const HARMLESS: [&str; 5] = [
     "pygpu_cpu_thread_index",
     "pygpu_cpu_block_index",

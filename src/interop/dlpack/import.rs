@@ -181,8 +181,8 @@ fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
 }
 
 fn read(at: *const i64, len: usize) -> Dims {
-    // SAFETY: the producer guarantees arrays of `ndim` elements. The arrays may be unaligned. If `ndim` is 0, their
-    // pointers may be null, and nothing is read.
+    // SAFETY: the producer guarantees that the shape and the strides are arrays of `ndim` numbers. The arrays may be
+    // unaligned. If `ndim` is 0, their pointers may be null, and nothing is read.
     (0..len).map(|axis| unsafe { at.wrapping_add(axis).read_unaligned() }).collect()
 }
 

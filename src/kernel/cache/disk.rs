@@ -30,7 +30,7 @@ pub struct DiskCache(PathBuf);
 /// For each folder that is not trusted, the reason and whether it was reported.
 static REFUSED: ForkSafeMutex<BTreeMap<PathBuf, (String, bool)>> = ForkSafeMutex::new(BTreeMap::new());
 
-/// Whether there may be a reason, not yet reported, why a folder is not trusted. Every launch reads this flag.
+/// Whether `REFUSED` may contain a reason that was not reported yet. Every launch reads this flag.
 static HAS_UNTOLD: AtomicBool = AtomicBool::new(false);
 
 fn refused() -> ForkSafeGuard<BTreeMap<PathBuf, (String, bool)>> {
@@ -42,8 +42,8 @@ pub fn refusal(folder: &Path) -> Option<String> {
     refused().get(folder).map(|(reason, _)| reason.clone())
 }
 
-/// Returns a sentence with a reason, not yet reported, why a folder is not trusted, and marks this reason as reported.
-/// Returns `None` if there is no such reason.
+/// Returns a sentence that states why a folder is not trusted, and marks this reason as reported. Returns `None` if all
+/// reasons were already reported.
 pub fn unreported_refusal() -> Option<String> {
     if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
         return None;

@@ -112,7 +112,7 @@ mod tests {
         section.extend(fatbin(8));
         assert_eq!(fatbins(&section), [0..40, 56..80]);
         section.truncate(76);
-        assert_eq!(fatbins(&section), [0..40, 56..76]); // includes the truncated fatbin, which the backend reports
+        assert_eq!(fatbins(&section), [0..40, 56..76]); // includes the truncated fatbin, which the backend rejects
         assert!(fatbins(b"").is_empty());
     }
 

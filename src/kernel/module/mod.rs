@@ -262,7 +262,7 @@ impl Module {
 
     fn found(&self, name: &str, is_small: bool) -> Result<FunctionHandle> {
         if name.starts_with("_Z") {
-            return self.named(name); // `name` is a mangled name
+            return self.named(name); // `name` begins like a mangled name
         }
         if let Some(mangled) = is_small.then(|| symbols::find_mangled(self.image(), name)).flatten() {
             return self.named(&mangled);

@@ -19,12 +19,12 @@ use pygpu_base::error::Result;
 
 pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
-/// Maximum length, in numbers, of a loop nest's table that is stored without heap allocation: enough for three axes of
-/// two arrays, or two axes of three arrays.
+/// A loop nest's table with at most this many numbers is stored without heap allocation. The limit suffices for three
+/// axes of two arrays, or two axes of three arrays.
 const INLINE: usize = 14;
 
-/// Maximum length, in numbers, of the table that is stored without heap allocation while a loop nest is built. It
-/// exceeds `INLINE`, because axes are not merged yet.
+/// While a loop nest is built, its table is stored without heap allocation if it has at most this many numbers. The
+/// limit exceeds `INLINE`, because axes are not merged yet.
 const SCRATCH: usize = 40;
 
 /// Number of elements below which 32-bit indices of elements suffice.
@@ -36,7 +36,7 @@ pub struct LoopNestRules {
     /// Index of the array whose memory order determines the loop order. `None` if the elements must be traversed in C
     /// order.
     pub lead: Option<usize>,
-    /// Reduced axes of the common shape as a bit set; the lowest bit is the outermost axis.
+    /// Reduced axes of the shape to which the arrays are broadcast, as a bit set; the lowest bit is the outermost axis.
     pub reduced: u64,
 }
 
@@ -198,8 +198,8 @@ impl LoopNest {
     }
 }
 
-/// Returns the axes of two arrays of one shape and the offsets of their first elements, in the memory order of the
-/// destination.
+/// Returns the axes that two arrays of equal shape share, in the memory order of the destination, and the offsets of
+/// the arrays' first elements.
 ///
 /// # Errors
 /// `ValueError` for different shapes.

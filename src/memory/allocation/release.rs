@@ -119,7 +119,7 @@ impl Allocation {
                 // SAFETY: `self` is the last owner, and no copy is in progress.
                 unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
-            BlockOrigin::Imported(None) => Ok(()), // no owner to wait for
+            BlockOrigin::Imported(None) => Ok(()), // the memory has no owner, so nothing is released
             BlockOrigin::Imported(owner) => {
                 let owner = owner.take();
                 let result = self.wait_before_return();

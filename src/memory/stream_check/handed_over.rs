@@ -37,7 +37,8 @@ struct Borrower {
 /// Maximum number of streams that are stored for a block. The oldest is removed first.
 const MOST: usize = 64;
 
-/// The borrowers of each block, by the address of the block's `Allocation`.
+/// For each memory block, the streams on which code outside PyGPU may use the block. The key is the address of the
+/// block's `Allocation`.
 static BORROWERS: ForkSafeMutex<BTreeMap<usize, Vec<Borrower>>> = ForkSafeMutex::new(BTreeMap::new());
 
 fn key_of(block: &Allocation) -> usize {
@@ -50,7 +51,7 @@ fn add(block: &Allocation, borrower: Borrower) {
     let removed = if list.len() < MOST { None } else { Some(list.remove(0)) };
     list.push(borrower);
     drop(table);
-    // The borrower is dropped after the lock is released, because its stream may own a Python object.
+    // The removed entry is dropped after the lock is released, because its stream may own a Python object.
     drop(removed);
 }
 
@@ -98,8 +99,8 @@ fn is_unordered(waiter: &Stream, borrower: &Borrower) -> bool {
     }
 }
 
-/// Reports each stream with conflicting work outside PyGPU on a memory block for which the stream `waiter` does not
-/// wait, before PyGPU uses the block on `waiter`. The stream `waiter` already waits for the recorded uses.
+/// Called before PyGPU uses a memory block on the stream `waiter`, which already waits for the recorded uses. Reports
+/// each stream on which code outside PyGPU has conflicting work on the block, if `waiter` does not wait for this work.
 #[cold]
 pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
     if block.device().is_cpu() {
@@ -113,8 +114,8 @@ pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
     }
 }
 
-/// Reports each stream with work outside PyGPU on a memory block for which the stream `waiter` does not wait, when the
-/// block is freed in the order of `waiter`. Removes the block from the table.
+/// Called when a memory block is freed in the order of the stream `waiter`. Reports each stream on which code outside
+/// PyGPU has work on the block, if `waiter` does not wait for this work. Removes the block from the table.
 #[cold]
 pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     let removed = BORROWERS.lock().remove(&key_of(block));
@@ -133,7 +134,7 @@ pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
 #[cold]
 pub(crate) fn forget(block: &Allocation) {
     let removed = BORROWERS.lock().remove(&key_of(block));
-    // The borrowers are dropped after the lock is released, because a stream may own a Python object.
+    // The removed entries are dropped after the lock is released, because a stream may own a Python object.
     drop(removed);
 }
 
@@ -142,8 +143,8 @@ thread_local! {
     static ADDRESSED: RefCell<Vec<(Weak<Allocation>, Access, Origin)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reports each stream with pending work on a memory block for which the stream `waiter` does not wait, before a kernel
-/// that receives an address in the block is launched on `waiter`.
+/// Called before a kernel is launched on the stream `waiter` with addresses in memory blocks. Reports each stream with
+/// pending work on such a block, if `waiter` does not wait for this work.
 #[cold]
 pub fn launch_address(block: &Arc<Allocation>, access: Access, waiter: &Stream, origin: Origin) {
     for worker in block.unordered_streams(access, waiter) {

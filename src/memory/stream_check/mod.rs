@@ -24,7 +24,8 @@ use crate::capture;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self, Variable};
 
-/// Description of the place in the program at which memory was handed over. The Python layer creates it.
+/// Description of the position in the program at which memory was passed to code outside PyGPU. The Python layer
+/// creates it.
 pub type Origin = Arc<dyn Any + Send + Sync>;
 
 /// Returns whether the check is on. The first call reads the setting.

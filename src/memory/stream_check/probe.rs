@@ -19,12 +19,12 @@ use pygpu_device::stream::{PooledEvent, Stream};
 /// stream whose work waits for the calling thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_micros(20);
-/// Number of intervals after which work counts as pending. The driver may report the end of work on one stream earlier
-/// than the end of the work before it on another stream.
+/// Number of polling intervals after which incomplete work counts as pending. The driver may report the end of work on
+/// one stream earlier than the end of the work before it on another stream.
 const GRACE: u32 = 3;
 
-/// End of the latest work of PyGPU on each stream that PyGPU has used since the check is on, by backend, device and
-/// handle.
+/// End of the latest work of PyGPU on each stream that PyGPU has used since the check was enabled, by backend, device
+/// and handle.
 static OWN_WORK: ForkSafeMutex<BTreeMap<(u8, i32, usize), Arc<PooledEvent>>> = ForkSafeMutex::new(BTreeMap::new());
 
 fn key_of(stream: &Stream) -> (u8, i32, usize) {
@@ -68,8 +68,8 @@ fn is_of_others(stream: &Stream) -> bool {
     same.is_foreign() || same == Stream::default_of(stream.device())
 }
 
-/// Returns the ends of PyGPU's work that work of PyGPU on a stream may wait for. On the default stream this is the work
-/// on each stream of the device.
+/// Returns the ends of PyGPU's earlier work for which PyGPU's work on a stream may wait: the work on the same stream
+/// or, for the default stream, on each stream of the device.
 fn own_work_before(worker: &Stream) -> Vec<Arc<PooledEvent>> {
     let key = key_of(worker);
     let is_default = *worker == Stream::default_of(worker.device());
@@ -89,7 +89,7 @@ pub(super) fn is_event_unordered(waiter: &Stream, worker: &Stream, end: &PooledE
         && remains_after(waiter, &[], || end.event().query()).unwrap_or(false)
 }
 
-/// Returns whether the test of two streams is possible, and their order is not implied by their kinds.
+/// Returns whether two streams can be tested, and need a test because their kinds imply no order between them.
 fn are_comparable(waiter: &Stream, worker: &Stream) -> Result<bool> {
     if waiter.device() != worker.device() || waiter.device().is_cpu() || waiter.has_handle_of(worker) {
         return Ok(false);

@@ -29,7 +29,7 @@ pub const UNROLLED: usize = 16;
 /// Arrangement in memory of the elements that a thread processes together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PackLayout {
-    /// Contiguous in each array.
+    /// The elements are contiguous in each array.
     Contiguous,
     /// The elements are contiguous. The first vector load begins with this number of positions without an element, so
     /// that all stores are aligned.
@@ -179,7 +179,7 @@ impl ElementPlan {
                     continue;
                 }
                 if distance > step * usize::from(rows) {
-                    return; // too far apart: no block of threads would read a row through two views
+                    return; // the views are too far apart: no block of threads would read a row through two of them
                 }
                 is_rows_apart |= distance >= row;
             }

@@ -85,7 +85,7 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
 impl Embedding {
     /// Describes the transforms along `axes`. If one of the two arrays is real, the other array has only n / 2 + 1
     /// elements along the last of these axes, instead of n. Returns `None` if a library cannot express the layout, or
-    /// if too many calls would be needed. Both layouts must fulfil [`is_reachable`].
+    /// if too many calls would be needed. The strides of both layouts must be multiples of the element size.
     pub(super) fn of(way: FftType, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
         let mut order: SmallVec<[Transformed; RANK]> = SmallVec::new();
         for &axis in axes {
@@ -93,7 +93,8 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
-            // If the input is a half spectrum, the number of points is the length of this axis in the output.
+            // If the input is a half spectrum, the number of points is the length of the output along the transformed
+            // axis.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != FftType::Complex);
@@ -195,8 +196,8 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // No batch can express this case cheaply: batches along the first axis would need only 32 calls, but each call
-        // would access scattered elements.
+        // Neither batch axis is cheap: batches along the last axis would need 4096 calls; along the first axis only 32,
+        // but each call would access scattered elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 

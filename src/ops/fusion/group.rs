@@ -151,7 +151,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGro
         cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
     groups.extend(consumers);
-    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // stable: groups of one level keep their order
+    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // a stable sort: groups of one level keep their order
     groups.into_iter().map(|(_, group)| group).collect()
 }
 

@@ -111,6 +111,6 @@ fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) -> (FusedCode, u64) {
     let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
     known.insert(draft.key.as_slice().into(), FusedKernelEntry { form: form.clone(), times: 1 });
     drop(table);
-    drop(forgotten); // not under the lock: dropping may unload modules
+    drop(forgotten); // after the lock is released, because dropping may unload modules
     (form, 1)
 }

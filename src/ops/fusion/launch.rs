@@ -84,7 +84,7 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
     for group in &groups {
         batch.launch(group);
         if variant_cache::has_postponed() {
-            break; // later groups may need this group's results
+            break; // stops here, because later groups may need the results of this group
         }
     }
     batch.told()

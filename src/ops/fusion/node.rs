@@ -55,7 +55,7 @@ pub struct DeferredNode {
 
 impl DeferredNode {
     /// Creates a node for a result that is a whole new array. The node is constructed directly on the heap.
-    #[inline(always)] // called from two functions; the cost of an operator depends on one of them
+    #[inline(always)] // inlined, because the speed of every operator depends on one of the two callers
     pub fn boxed(
         work: DeferredOp,
         operands: Operands,

@@ -337,7 +337,7 @@ pub(super) fn take_all_forked() -> Vec<TakenNodes> {
 /// would retrieve it.
 pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -> Option<Error> {
     let batch = taken.id(0);
-    taken.nodes.iter_mut().for_each(|node| *node = None); // not under the lock: operands may be freed
+    taken.nodes.iter_mut().for_each(|node| *node = None); // before the lock is acquired, because operands may be freed
     let mut queues = lock();
     flush::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
     let queue = &mut queues.queues[taken.queue];
@@ -404,7 +404,7 @@ pub fn install_hooks(flush: fn(Scope, FlushReason)) {
         let queue = queues.queues.get_mut(batch.queue());
         let error = queue.and_then(|queue| queue.error.take_if(|(other, _)| *other == batch));
         drop(queues);
-        drop(error); // not under the lock: the error may own an object of another library
+        drop(error); // after the lock is released, because the error may own an object of another library
     };
     flush::register(HOOKS.get_or_init(|| FlushHooks {
         flush,
@@ -445,7 +445,7 @@ pub fn discard_result(id: NodeId) {
     let mut queues = lock();
     let node = drop_one(&mut queues, id);
     drop(queues);
-    drop(node); // not under the lock: operands may be freed with it
+    drop(node); // after the lock is released, because operands may be freed with it
 }
 
 fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>> {
@@ -457,8 +457,8 @@ fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>>
     Some(node)
 }
 
-/// Discards an operation like [`discard_result`], unless this would free an operand, because freeing may call a driver.
-/// Returns `false` if nothing was discarded.
+/// Discards a pending operation whose result is no longer referenced, unless this would free an operand, because
+/// freeing may call a driver. Returns `false` if nothing was discarded.
 pub fn discard_result_without_error(id: NodeId) -> bool {
     let mut queues = lock();
     let is_quiet = |node: &DeferredNode| {

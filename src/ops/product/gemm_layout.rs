@@ -15,8 +15,8 @@ type BatchAxis = (i64, [i64; 3]);
 
 /// A product as BLAS computes it: both operands, the results, and the batch axes.
 pub(super) struct GemmLayout {
-    /// The operand that is PyGPU's first operand, unless `is_turned` is set. Its rows correspond to columns of the
-    /// library's result.
+    /// PyGPU's first operand, or its second operand if `is_turned` is set. The rows of this operand correspond to
+    /// columns of the library's result.
     a: MatrixOperand,
     b: MatrixOperand,
     out: Out,

@@ -31,7 +31,8 @@ const BESIDE: i64 = 32;
 const WAVES: i64 = 8;
 const WAVES_ACROSS: i64 = 16;
 
-/// Size of the part of the result that a thread block computes, and of the part that each of its threads computes.
+/// Sizes of two parts of the result: the tile that a thread block computes, and the part of this tile that a thread
+/// computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tile {
     pub(super) rows: i64,

@@ -70,8 +70,8 @@ fn number_of(kind: ScalarType) -> Option<GemmType> {
 pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
     let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
     let all = each.saturating_mul(task.batches);
-    // For matrix-vector products PyGPU's kernels reach the memory bandwidth. A batch of vectors may be equivalent to a
-    // matrix.
+    // For a single matrix-vector product, PyGPU's kernel reaches the memory bandwidth. A batch of such products may be
+    // equivalent to a matrix product.
     let are_matrices = (task.a.rows > 1 && task.b.rows > 1) || task.batches > 1;
     are_matrices
         && !device.is_cpu()

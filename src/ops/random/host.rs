@@ -19,8 +19,8 @@ use pygpu_layout::{Dims, Layout, MemoryOrder};
 const PART: usize = 1 << 14;
 /// Number of elements that are computed at once. Their random words fit into the first-level cache.
 const PIECE: usize = 1 << 10;
-/// Lane from which the element that uses the kept half of a number draws further words. A lane is the index of a block
-/// among the blocks of one counter.
+/// Lane from which an element draws further words if its first word is the half number that the previous call left
+/// over. A lane is the index of a block among the blocks of one counter.
 const LANE_OF_HALF: u64 = 15;
 
 /// An element type of random numbers.
@@ -195,8 +195,8 @@ impl<'a> Numbers<'a> {
         Self { keys, counter, number, half: position.half() }
     }
 
-    /// Returns the numbers without the half that was kept from the previous call. Only some distributions use this
-    /// half.
+    /// Returns the same numbers without the half number that was kept from the previous call, for distributions that do
+    /// not use this half.
     fn whole(&self) -> Self {
         Self { half: None, ..*self }
     }

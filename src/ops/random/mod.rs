@@ -136,7 +136,7 @@ pub struct RandomFill<'a> {
     /// Parameters of bounded integers: the number of possible values, the threshold of Lemire's method below which a
     /// product is rejected, and the smallest value.
     pub bounds: [u64; 3],
-    /// Offset that is added to each element, and factor by which it is multiplied.
+    /// Offset and factor of a linear map: a number `x` of the distribution becomes the element `offset + factor * x`.
     pub scale: [f64; 2],
 }
 

@@ -14,8 +14,8 @@ use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, BlockUse, capture};
 use smallvec::SmallVec;
 
-/// Four constants, in this order: threads of a block, threads of the block that scans the counts, elements of a tile,
-/// and tiles whose true elements one block counts. The values must match `compact.cu`.
+/// Four numbers, in this order: threads in a block, threads in the block that scans the counts, elements in a tile, and
+/// tiles that one block counts. The values must match `compact.cu`.
 const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;

@@ -60,7 +60,7 @@ impl Keys {
         self.bytes() as u32
     }
 
-    /// Returns the part of the variant's cache key for kernels that use these keys.
+    /// Returns the part of a kernel's cache key that describes its sort keys.
     pub fn identity(&self) -> [u8; 3] {
         [self.kind as u8, self.descending.into(), self.as_equal.into()]
     }

@@ -1,5 +1,5 @@
-//! Implements the radix sort of rows that do not fit into one block of threads, with one pass over the keys for each of
-//! their bytes.
+//! Sorts rows that are too long for one block of threads. This radix sort makes one pass over the keys for each byte of
+//! a key.
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};
@@ -24,8 +24,8 @@ const SWEEP: &str = "pygpu_sort_sweep";
 const THREADS: i64 = 256;
 
 /// Number of thread blocks that a multiprocessor runs concurrently. The first number is for sorts without positions;
-/// the second one is for sorts with positions, which need more registers. The numbers were measured on an H200, like
-/// those of [`each`].
+/// the second one is for sorts with positions, which need more registers. These numbers, and the numbers of keys in
+/// [`each`], were measured on an H200.
 const BLOCKS: [u32; 2] = [4, 3];
 
 /// Number of bytes that a thread of the counting kernel loads at once.
@@ -55,7 +55,7 @@ impl RadixSortPlan {
         Self { with_places, is_long, each, tiles, passes: rows.keys.passes().into() }
     }
 
-    /// Returns the size in bytes of the integers that count keys and that number elements.
+    /// Returns the size in bytes of the integers that contain counts of keys and indices of elements.
     const fn number_bytes(&self) -> i64 {
         if self.is_long { 8 } else { 4 }
     }

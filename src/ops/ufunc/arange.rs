@@ -10,8 +10,8 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Parameters of `linspace`. `start`, `stop` and `step` are the bytes of numbers of the type that [`computed_in`]
-/// returns.
+/// Parameters of `linspace`. `start`, `stop` and `step` are the bytes of numbers of the type in which the values are
+/// computed ([`computed_in`]).
 #[derive(Clone, Copy)]
 pub struct Spacing<'a> {
     /// The first value.
@@ -130,7 +130,8 @@ fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     )
 }
 
-/// Creates a kernel whose arguments are scalars of the type in which the values are computed, integers, and the target.
+/// Creates a kernel with three groups of arguments: scalars of the type in which the values are computed, integers, and
+/// the target.
 fn write(
     name: &str,
     kind: ScalarType,

@@ -23,7 +23,7 @@ fn key(
     outputs: &[ScalarType],
     masked: bool,
 ) -> LoopKey {
-    const KINDS: u64 = 32; // at most 31 types; the last digit stands for a scalar
+    const KINDS: u64 = 32; // a digit stands for one of at most 31 types, or, if it is 31, for a scalar
     let digit = |given: &LoopOperand| match given {
         LoopOperand::Array(kind) => *kind as u64,
         LoopOperand::Value => KINDS - 1,

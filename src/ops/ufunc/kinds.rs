@@ -13,10 +13,10 @@ pub const ORDER: [ScalarType; 15] = [
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// All types for which functions may have loops, i.e. implementations.
+    /// The set of all types for which functions may have loops, i.e. implementations.
     pub const ALL: Self = Self::of(&ORDER);
 
-    /// The types of a list.
+    /// Returns the set of the types in a list.
     pub const fn of(list: &[ScalarType]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < list.len() {

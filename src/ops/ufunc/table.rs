@@ -55,7 +55,7 @@ pub struct UfuncGroup {
     /// The type and the expression of a second result, if there is one.
     pub second: Option<(Output, &'static str)>,
     /// Approximate time in milliseconds that NVRTC needs to compile the expression once; 0 if the time is below 2 ms.
-    /// Expressions with a high weight are unrolled less.
+    /// The loop over a thread's elements is unrolled less for a higher time.
     pub weight: u8,
 }
 
@@ -97,7 +97,7 @@ pub struct UfuncEntry {
     pub groups: &'static [UfuncGroup],
     /// C functions that the loops' expressions use.
     pub preamble: &'static str,
-    /// Headers with further functions.
+    /// Headers with further C functions that the loops' expressions use.
     pub headers: &'static [&'static Header],
     /// Index and type of the operand whose type does not depend on the loop, if there is one.
     pub fixed: Option<(usize, ScalarType)>,

@@ -17,7 +17,7 @@ pub(crate) struct ArrayArg<'py>(Bound<'py, GpuArray>);
 impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'py> {
     type Error = PyErr;
 
-    #[inline(never)] // otherwise each of two dozen callers would contain a copy of the machine code
+    #[inline(never)] // not inlined, because two dozen callers would each contain a copy of the machine code
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         match object.cast::<GpuArray>() {
             Ok(array) => Ok(Self(array.to_owned())),

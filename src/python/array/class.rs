@@ -175,8 +175,8 @@ impl GpuArray {
         self.value().cold_fields.get_or_init(Box::default)
     }
 
-    /// Returns the rarely used fields of this object itself, even if another value has replaced the first value.
-    /// `__init__` stores the replacement in these fields.
+    /// Returns the rarely used fields of this object itself, even if `__init__` has replaced the object's value. These
+    /// fields contain the replacement.
     pub(crate) fn cold_fields_to_init(&self) -> &ColdFields<Self> {
         self.cold_fields.get_or_init(Box::default)
     }
@@ -191,7 +191,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
-    #[inline(always)] // a call would copy a result of eight words in nearly every PyGPU function
+    #[inline(always)] // inlined, because a call would copy a result of eight words in nearly every PyGPU function
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(&self.array),
@@ -213,7 +213,7 @@ impl GpuArray {
     /// # Errors
     /// The error of the deferred operation that computes the array, if it failed; `ValueError` if `gpudata` has not
     /// been assigned yet.
-    #[inline(always)] // a call would copy a result of eight words
+    #[inline(always)] // inlined, because a call would copy a result of eight words
     pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(DeferredArray::of(&self.array)),
@@ -284,7 +284,7 @@ impl GpuArray {
     /// Replaces shape and strides. Other views of the memory keep their shape and strides.
     ///
     /// # Errors
-    /// `ValueError` if the new layout exceeds the memory; otherwise those of [`GpuArray::array`].
+    /// `ValueError` if the new layout exceeds the memory; otherwise the errors of [`GpuArray::array`].
     pub(super) fn replace_layout(&self, py: Python<'_>, layout: Layout) -> PyResult<()> {
         let array = self.array(py)?.view(layout)?;
         let owner_address = |array: &Array| array.owner().map(|(owner, _)| std::ptr::from_ref(owner).addr());
@@ -295,8 +295,8 @@ impl GpuArray {
         };
         let mirror = self.host().map(|mut host| std::mem::take(&mut *host));
         let cold_fields = self.cold_fields_to_init();
-        // All values are kept until the object is dropped. A program that alternates between shapes therefore reuses
-        // previous values instead of adding values.
+        // The values for all previous shapes are kept until the object is dropped. A program that alternates between
+        // shapes therefore reuses these values instead of adding values.
         if is_same(self) {
             cold_fields.restore_first_value();
         } else if !cold_fields.restore_value(is_same) {

@@ -63,8 +63,8 @@ pub(crate) fn dtype(given: &Bound<'_, PyAny>, cause: &PyErr) -> PyErr {
     composed(given.py(), "dtype_error", (given, cause.value(given.py())))
 }
 
-/// Returns NumPy's error for a key with an item that is no index, with a description of that item; any other error
-/// unchanged.
+/// Adds a description of the invalid item to NumPy's error for a key with an item that is no index. Returns any other
+/// error unchanged.
 #[cold]
 pub(crate) fn index(key: &Bound<'_, PyAny>, cause: &PyErr) -> PyErr {
     composed(key.py(), "index_error", (key, cause.value(key.py())))

@@ -204,8 +204,8 @@ fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyA
     (number.is_finite() && number.abs() < MAX_COUNT && !underflows).then(|| (number.ceil() as i64).max(0))
 }
 
-/// Converts numbers to elements of a dtype, and converts these elements to the type in which the dtype's kernels
-/// compute, as bytes. Returns `None` if NumPy rejects a number.
+/// Converts numbers to elements of a dtype, and then to the type in which the dtype's kernels compute. Returns the
+/// bytes of the converted elements. Returns `None` if NumPy rejects a number.
 fn convert_numbers<const N: usize>(
     py: Python<'_>,
     dtype: DType,

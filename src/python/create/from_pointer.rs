@@ -1,4 +1,4 @@
-//! Implements `from_pointer`, which creates arrays over memory of C code, and the release of this memory.
+//! Implements `from_pointer`, which creates arrays over memory of C code and releases the memory after its last use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

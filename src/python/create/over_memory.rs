@@ -72,7 +72,8 @@ pub(super) fn to_inherited_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<I
     Ok(allocator::result_allocator(allocator))
 }
 
-/// Returns an array over the memory of `gpu_array`, with another allocator for results.
+/// Returns an array over the memory of `gpu_array`. Results of operations on the new array use the allocator
+/// `inherited`.
 pub(super) fn with_inherited_allocator(
     py: Python<'_>,
     gpu_array: &GpuArray,
@@ -156,8 +157,8 @@ pub(crate) fn from_callable(
     allocate_with(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
 }
 
-/// Creates an array like [`from_callable`]. If the allocator returns address 0, which PyCUDA accepts too, the array has
-/// no memory until its `gpudata` is assigned.
+/// Creates an array with a dense layout, in memory that the allocator `object` returns. If the allocator returns
+/// address 0, which PyCUDA accepts too, the array has no memory until its `gpudata` is assigned.
 pub(super) fn from_callable_or_null(
     object: &Bound<'_, PyAny>,
     layout: Layout,

@@ -42,8 +42,8 @@ impl HostRange {
     // stub: def __buffer__(self, flags: int, /) -> memoryview: ...
     unsafe fn __getbuffer__(slf: &Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let range = slf.get();
-        // SAFETY: the caller guarantees `view`. The view holds a reference to `slf`, whose owner keeps the memory
-        // allocated; the creator of the object guarantees address and size.
+        // SAFETY: the caller guarantees that `view` is writable. The view holds a reference to `slf`, whose owner keeps
+        // the memory allocated; the creator of the object guarantees that address and size are valid.
         let outcome = unsafe {
             ffi::PyBuffer_FillInfo(
                 view,

@@ -190,7 +190,7 @@ fn through_the_host(
 ) -> PyResult<()> {
     py.without_gil(|| capture::refuse("a conversion for which there is no kernel", stream))?;
     let download = |array: &Array| transfer::to_ndarray(py, array);
-    // The values at a false mask and the padding of structured items stay as they are.
+    // Elements for which the mask is false, and the padding of structured items, stay unchanged.
     let result =
         if is_new { result_arrays::empty_like(py, target.layout(), target.dtype())? } else { download(target)? };
     let source = match values {

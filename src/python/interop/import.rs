@@ -146,7 +146,7 @@ pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Imports through the producer's DLPack exchange table. Returns the array, and whether the producer copied the data.
-/// The array can be used on the stream that [`ready_stream`] returns for `requested`.
+/// The array can be used on the stream `requested` or, without it, on the thread's current stream.
 pub(crate) fn through_table(
     value: &Bound<'_, PyAny>,
     table: ForeignExchangeTable,

@@ -189,7 +189,8 @@ impl MemoryArgument {
         }
     }
 
-    /// Checks that the bytes from `low` to `high`, relative to the address, are within the known extent.
+    /// Checks that the bytes from `low` to `high`, relative to the address, are inside the memory. Passes if the extent
+    /// of the memory is unknown.
     ///
     /// # Errors
     /// `ValueError` that contains the required and the available range.
@@ -210,7 +211,8 @@ impl MemoryArgument {
         )))
     }
 
-    /// Returns the known extent of the memory. Imported memory is excluded, because it may be part of a larger block.
+    /// Returns start and end of the memory around the address; `None` if they are unknown. Blocks of imported memory
+    /// are ignored, because they may be parts of larger blocks.
     fn extent(&self) -> Option<(Address, Address)> {
         let owned = self.blocks.iter().filter(|(_, kind)| !matches!(kind, AddressedMemory::Lent { .. }));
         let largest = owned.max_by_key(|(block, _)| block.bytes());
@@ -226,12 +228,12 @@ impl MemoryArgument {
         })
     }
 
-    /// Returns an array whose element zero is at this address. The array refers to the tracked block, or to memory that
-    /// `owner` keeps alive. `stream` is the stream on which untracked memory is usable; without this argument, it is
-    /// the default stream of the memory's device.
+    /// Returns an array whose element zero is at this address. If PyGPU tracks the memory, the array shares its block;
+    /// otherwise `owner` keeps the memory alive. For untracked memory, `stream` returns the stream in whose order the
+    /// memory is usable.
     ///
     /// # Errors
-    /// `ValueError` for elements outside of the known extent and for address 0; driver errors.
+    /// `ValueError` for elements outside of the memory and for address 0; driver errors.
     pub(crate) fn array(
         self,
         py: Python<'_>,

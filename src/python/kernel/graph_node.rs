@@ -281,7 +281,7 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
         })
     }
 
-    /// Enqueues an operation that has these parameters on a capturing stream.
+    /// Enqueues the operation that these parameters describe on a capturing stream.
     fn enqueue(self, py: Python<'py>, stream: &Stream) -> PyResult<()> {
         match self {
             Self::Function(function) => with_current_stream(stream, || function.call0().map(drop)),

@@ -52,8 +52,8 @@ pub(crate) fn read_argument(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage
     read(source.py(), &source.extract::<PathBuf>()?)
 }
 
-/// Reads the argument `source`, whose items are concatenated if it is a list, and replaces its includes of `headers` by
-/// the contents of these headers.
+/// Reads the argument `source` and concatenates the items of a list. Replaces each `#include` of a header in `headers`
+/// by the header's contents.
 fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<SourceOrImage> {
     let is_list = source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>();
     let parsed = if is_list { concatenate_sources(source)? } else { read_argument(source)? };
@@ -70,8 +70,8 @@ fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -
     }
 }
 
-/// Concatenates several sources. A `#line` directive before each source makes the compiler report its own name and line
-/// numbers.
+/// Concatenates several sources. A `#line` directive before each source makes the compiler report the name and the line
+/// numbers of that source.
 fn concatenate_sources(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     let mut combined = String::new();
     for (position, source) in sources.try_iter()?.enumerate() {

@@ -30,7 +30,7 @@ pub(super) struct NumpyCall<'a> {
 ///
 /// # Errors
 /// The errors of NumPy.
-#[inline(always)] // called from one function, so that inlining adds no code
+#[inline(always)] // inlined, which adds no code, because there is one caller
 pub(super) fn run(
     py: Python<'_>,
     call: &NumpyCall<'_>,

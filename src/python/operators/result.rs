@@ -36,7 +36,7 @@ fn layouts<'v>(
 
 /// Returns the device of all arrays of a call, or the current device if the call has no array. Rejects arrays on
 /// different devices.
-#[inline(always)] // called from two short functions, so that inlining adds little code
+#[inline(always)] // inlined, which adds little code, because there are two callers
 pub(super) fn common_device(
     entry: &UfuncEntry,
     values: &OperandValues<'_, '_>,

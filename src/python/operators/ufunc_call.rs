@@ -76,7 +76,7 @@ pub(crate) fn call<'py>(
 }
 
 /// Checks that the output arrays can contain the results.
-#[inline(always)] // called from one function, so that inlining adds no code
+#[inline(always)] // inlined, which adds no code, because there is one caller
 fn check_outs(
     entry: &'static UfuncEntry,
     kind: ScalarType,
@@ -95,7 +95,7 @@ fn check_outs(
 }
 
 /// Returns the arrays for the results: output arrays of the caller, and new arrays.
-#[inline(always)] // called from one function, so that inlining adds no code
+#[inline(always)] // inlined, which adds no code, because there is one caller
 fn allocate<'py>(
     py: Python<'py>,
     (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
@@ -115,7 +115,7 @@ fn allocate<'py>(
 }
 
 /// Returns the Python result of a call: one array, or a tuple of two arrays.
-#[inline(always)] // called from one function, so that inlining adds no code
+#[inline(always)] // inlined, which adds no code, because there is one caller
 fn finish<'py>(
     py: Python<'py>,
     mut results: Results<'py>,
@@ -138,7 +138,7 @@ fn finish<'py>(
 
 /// Selects a loop (the ufunc's implementation for certain types) by the operands and the keyword `dtype` of a call.
 /// Returns the type by which the table of ufuncs identifies this loop.
-#[inline(always)] // called from two short functions, so that inlining adds little code
+#[inline(always)] // inlined, which adds little code, because there are two callers
 pub(super) fn select_loop(
     entry: &'static UfuncEntry,
     values: &OperandValues<'_, '_>,
@@ -183,7 +183,7 @@ fn no_loop_error(entry: &UfuncEntry, values: &OperandValues<'_, '_>, keywords: &
 }
 
 /// Computes the results with a kernel on the device of the arrays, or, for arrays in host memory, with NumPy.
-#[inline(always)] // called from one function, so that inlining adds no code
+#[inline(always)] // inlined, which adds no code, because there is one caller
 fn compute(
     py: Python<'_>,
     ufunc_loop: &UfuncLoop<'_>,

@@ -1,5 +1,5 @@
-//! Defines the class `DeviceAllocation`, which is device memory that is freed explicitly, and that other functions
-//! receive by its address.
+//! Defines the class `DeviceAllocation`: device memory that is freed explicitly and passed to other functions by its
+//! address.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

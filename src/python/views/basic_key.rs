@@ -78,7 +78,7 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
             false => checked_tuple(layout, view, key),
         };
     }
-    // Each kind of key builds its view in its own arm, with a constant number of consumed axes.
+    // Each arm handles one kind of key, so that the number of consumed axes is a constant in the arm.
     match classify(key)? {
         kind @ (BasicKeyItem::Integer | BasicKeyItem::Slice) => single_item(layout, view, (1, false), kind, key)?,
         BasicKeyItem::Ellipsis => single_item(layout, view, (0, true), BasicKeyItem::Ellipsis, key)?,

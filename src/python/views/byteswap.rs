@@ -13,7 +13,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Axis, Layout};
 
-/// The order of each number's bytes in a view of the bytes.
+/// Whether a view of an array's bytes contains the bytes of each number in their stored or in the reversed order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteOrder {
     Stored,

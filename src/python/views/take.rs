@@ -119,7 +119,7 @@ fn _take<'py>(
     }
 }
 
-/// Puts values of the array's dtype at indices of its only axis.
+/// Writes values, which have the array's dtype, at indices of the array's only axis.
 #[pyfunction]
 #[pyo3(signature = (array: "GPUArray", indices: "GPUArray", values: "GPUArray", mode: "str") -> "None")]
 fn _put(

@@ -21,7 +21,9 @@ from fusion_support.names import (
     HOST,
     UNINITIALISED,
     attributes,
+    compile_together,
     first_that_works,
+    guesses_of,
     hosts,
     public_functions,
     same,
@@ -117,24 +119,23 @@ def second() -> Iterator[Second]:
         driver.delay(0)
 
 
-def possible_calls(name: str) -> list[Callable[[Any], Any]]:
-    """Return possible calls of a public function, with different guesses of its arguments; at least one call must
-    succeed."""
-    function = getattr(PyGPU, name)
-    guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
-    return [functools.partial(one, function) for one in guesses]
+@functools.cache
+def called() -> list[tuple[str, Callable[[], list[Callable[[Any], Any]]]]]:
+    """Return every public name with a function that returns the possible calls of the name."""
+    functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
+    found = [(name, functools.partial(guesses_of, name)) for name in functions]
+    found += [(name, functools.partial(ways_of, name)) for name in attributes()]
+    compile_together(ways() for _, ways in found)
+    return found
 
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
     """Return every eighth public name, starting at position `part`, with a call that uses the name and the correct
     result."""
-    functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
-    tried = [(name, functools.partial(possible_calls, name)) for name in functions]
-    tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
     base = PyGPU.to_gpu(HOST - 1)
     with contextlib.redirect_stdout(io.StringIO()):
-        return tuple((name, *first_that_works(ways(), base)) for name, ways in tried[part::PARTS])
+        return tuple((name, *first_that_works(ways(), base)) for name, ways in called()[part::PARTS])
 
 
 @pytest.mark.timeout(120)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import io
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 import PyGPU
+import simulated
 from fusion_support import calls
 from fusion_support.figures import mode
 
@@ -40,12 +44,17 @@ def same(one: Any, other: Any) -> bool:
 
 
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
-    """Return the first call of a list that succeeds in the fusion mode "off", and the result of the call."""
+    """Return the first call of a list that succeeds in the fusion mode "off", and the result of the call.
+
+    A failed compilation is no reason to try the next call: `simulated.compile_together` makes compilations fail.
+    """
     error: BaseException | None = None
     with mode("off"):
         for call in tried:
             try:
                 return call, hosts(call(base + 1))
+            except PyGPU.CompileError:
+                raise
             except Exception as found:
                 error = found
     raise AssertionError("no call of it is known here: name one in tests/helpers/fusion_support/calls.py") from error
@@ -59,6 +68,14 @@ def public_functions() -> list[str]:
         if callable(value) and not isinstance(value, (type, types.ModuleType)):
             found.append(name)
     return [name for name in found if not name.startswith(("cuda", "nvml"))]
+
+
+def guesses_of(name: str) -> list[Callable[[Any], Any]]:
+    """Return possible calls of a public function, with different guesses of its arguments; at least one call must
+    succeed."""
+    function = getattr(PyGPU, name)
+    guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
+    return [functools.partial(one, function) for one in guesses]
 
 
 def ways_of(name: str) -> list[Callable[[Any], Any]]:
@@ -82,3 +99,18 @@ def attributes() -> list[str]:
         for name in dir(PyGPU.GPUArray)
         if not ((name in dir(object) and name not in OWN) or name in calls.REFUSED_ATTRIBUTES)
     ]
+
+
+def compile_together(tried: Iterable[list[Callable[[Any], Any]]]) -> None:
+    """Compile the kernels of calls on a simulated GPU, a few dozen at a time: first in the fusion mode "off", then with
+    a pending operand and an unrelated pending operation."""
+    base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
+
+    def call_in_both_ways(ways: list[Callable[[Any], Any]]) -> None:
+        call, _ = first_that_works(ways, base)
+        x, beside = base + 1, other * 2
+        hosts(call(x))
+        beside.get()
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        simulated.compile_together([functools.partial(call_in_both_ways, ways) for ways in tried], rounds=6)

@@ -1,4 +1,4 @@
-//! Determines the memory limit of a container, if the process may use less memory than the machine has.
+//! Determines the memory limit of the container in which the process runs, if the limit is below the machine's memory.
 
 use std::fs;
 use std::path::Path;

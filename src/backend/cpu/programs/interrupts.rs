@@ -9,7 +9,7 @@ use pygpu_base::error::Error;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_cpu_engine::fault_handlers as faults;
 
-/// An exception that the layer above has raised, as an opaque error.
+/// An exception that the Python layer has raised, as an opaque error.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
 /// Function that checks for Ctrl-C, and returns the exception if the thread should stop waiting for the kernel.

@@ -47,7 +47,7 @@ pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<Pa
         names.iter().position(|name| *name == file).unwrap_or(names.len())
     };
     let mut found: Vec<PathBuf> = hints.to_vec();
-    small_sort::sort_by_key(&mut found, suits); // stable: files of equal name keep the caller's order
+    small_sort::sort_by_key(&mut found, suits); // a stable sort: files of equal name keep the caller's order
     for root in settings.folders(&HOMES) {
         for folder in ["lib64", "lib", "targets/x86_64-linux/lib", "bin"] {
             found.extend(names.iter().map(|name| root.join(folder).join(name)).filter(|path| path.exists()));

@@ -44,7 +44,7 @@ impl GemmCall {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
-        // SAFETY: the caller guarantees handle, matrices and factors.
+        // SAFETY: the caller guarantees that handle, matrices and factors are valid.
         unsafe {
             function(
                 handle, op_a, op_b, m, n, k, one, a, number, lda, b, number, ldb, none, out, number, ldc, sums,
@@ -65,7 +65,7 @@ impl GemmCall {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, apart: [next_a, next_b, next_out], .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
-        // SAFETY: the caller guarantees handle, matrices and factors.
+        // SAFETY: the caller guarantees that handle, matrices and factors are valid.
         unsafe {
             function(
                 handle, op_a, op_b, m, n, k, one, a, number, lda, next_a, b, number, ldb, next_b, none, out, number,

@@ -69,8 +69,8 @@ impl Blas {
                 let operation = u32::from(transposed) + if self.is_hip() { 111 } else { 0 };
                 let mut wrong = 0;
                 let getrs = self.lu.getrs.get(number).copied().flatten();
-                // SAFETY: the caller guarantees handle and addresses; the out-parameter is writable, and written before
-                // the call returns.
+                // SAFETY: the caller guarantees that handle and addresses are valid; the out-parameter is writable, and
+                // written before the call returns.
                 let code = getrs.map(|getrs| unsafe {
                     getrs(handle.raw(), operation, n, k, matrices, n, pivots, sides, n, &mut wrong, batch)
                 });
@@ -78,7 +78,7 @@ impl Blas {
             }
             _ => {
                 let getrf = self.lu.getrf.get(number).copied().flatten();
-                // SAFETY: the caller guarantees handle and addresses.
+                // SAFETY: the caller guarantees that handle and addresses are valid.
                 let code = getrf.map(|getrf| unsafe { getrf(handle.raw(), n, matrices, n, pivots, fourth, batch) });
                 (code, "getrfBatched")
             }

@@ -47,7 +47,8 @@ impl Choices {
 macro_rules! call {
     ($solver:ident, $function:expr, $name:literal, $($argument:expr),* $(,)?) => {{
         let function = $function.ok_or_else(|| $solver.absent($name))?;
-        // SAFETY: the arguments match the function's signature; the caller of `run` guarantees the task's addresses.
+        // SAFETY: the arguments match the function's signature; the caller of `run` guarantees that the task's
+        // addresses are valid.
         let code = unsafe { function($($argument),*) };
         $solver.checked(code, $name)
     }};

@@ -113,7 +113,7 @@ impl FactorizationKind {
     }
 }
 
-/// The kind of values in an array of a factorization.
+/// The kind of values in an array that a factorization reads or writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayRole {
     /// The array contains numbers of the matrices' element type.
@@ -128,7 +128,8 @@ pub enum ArrayRole {
     Addresses,
 }
 
-/// An array of a factorization: its contents, its number of elements per matrix, and whether it is only read.
+/// An array that a factorization reads or writes: its contents, its number of elements per matrix, and whether it is
+/// only read.
 pub type ArraySpec = (ArrayRole, usize, bool);
 
 /// A factorization of a batch of column-major matrices, stored consecutively.
@@ -151,7 +152,7 @@ pub struct Factorization {
 }
 
 impl Factorization {
-    /// Maximum number of arrays of a factorization.
+    /// Maximum number of arrays that one factorization reads or writes.
     pub const PARTS: usize = 6;
 
     /// Returns the number of singular values of a matrix.
@@ -168,7 +169,7 @@ impl Factorization {
         if is_whole { [self.m, self.n] } else { [self.few(); 2] }
     }
 
-    /// Returns a description of each array of the factorization.
+    /// Returns a description of each array that the factorization reads or writes.
     pub fn parts(&self) -> Vec<ArraySpec> {
         use ArrayRole::{Addresses, Complexes, Elements, Integers, Reals};
         let &Self { m, n, k, .. } = self;

@@ -62,7 +62,8 @@ impl Library {
     pub unsafe fn get<T: Copy>(&self, symbol: &str) -> Option<T> {
         // The assertion rejects at compile time a `T` that is not as wide as a pointer.
         const { assert!(size_of::<T>() == size_of::<*mut c_void>(), "a symbol is one pointer wide") };
-        // SAFETY: the caller guarantees the type; the library is never closed, so the copy stays valid.
+        // SAFETY: the caller guarantees that the symbol has the type `T`; the library is never closed, so the copy
+        // stays valid.
         unsafe { self.handle.get::<T>(symbol) }.ok().map(|found| *found)
     }
 

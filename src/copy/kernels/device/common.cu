@@ -17,8 +17,8 @@ struct alignas(16) Unit { unsigned int a, b, c, d; };
 
 #define THREADS 256
 
-// A fill (FILL is not 0) reads no memory: it repeats the `units` of its parameter, of which there is one, or one for
-// each unit of a period. `number` is the index of the target's unit along the last axis, and selects the unit of the
+// A fill (FILL is not 0) reads no memory: it repeats the array `units` of its parameter, which has a single unit, or
+// all units of a period. `number` is the index of the target's unit along the last axis, and selects the unit of the
 // period. A copy (FILL is 0) reads the unit at the address `from`.
 #if FILL
 struct Value {

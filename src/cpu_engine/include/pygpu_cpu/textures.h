@@ -161,8 +161,8 @@ inline place placed(const image &of, int axis, float coordinate, long long count
 
 inline place exactly(long long index) { return {index, index, 0.0f}; }
 
-// Interpolates along one to three axes. There is no interpolation along an axis that the image lacks, and along the
-// axis of layers.
+// Interpolates along one to three axes. There is no interpolation along an axis that the image lacks, or along the axis
+// of layers.
 template <class T> T sampled(const image &of, const place &x, const place &y, const place &z) {
     if (!of.linear) return as<T>(element(of, x.low, y.low, z.low));
     float sums[4] = {};

@@ -25,8 +25,8 @@ const FIRST: usize = 127 * PARTS;
 /// Coefficients of 1, y, y^2 and y^3, where y is the distance from the start of an interval.
 pub(in super::super::super) type Row = [f32; 4];
 
-/// Returns the rows of the normal distribution: one for the word 0, then the quantiles above the median, by the
-/// absolute value of a word.
+/// Returns the rows of the normal distribution: one for the word 0, then those of the quantiles above the median,
+/// ordered by the absolute value of a word.
 pub(in super::super::super) fn normal_rows() -> &'static [Row] {
     static ROWS_OF_NORMAL: ForkSafeOnce<Vec<Row>> = ForkSafeOnce::new();
     ROWS_OF_NORMAL.get_or_init(|| {
@@ -35,8 +35,8 @@ pub(in super::super::super) fn normal_rows() -> &'static [Row] {
     })
 }
 
-/// Returns the rows of the exponential distribution: one for the word 0, then the quantiles below the median, which
-/// belong to negative words, and the quantiles above it.
+/// Returns the rows of the exponential distribution: one for the word 0, then those of the quantiles below the median,
+/// which belong to negative words, and those of the quantiles above it.
 pub(in super::super::super) fn exponential_rows() -> &'static [Row] {
     static ROWS_OF_EXPONENTIAL: ForkSafeOnce<Vec<Row>> = ForkSafeOnce::new();
     ROWS_OF_EXPONENTIAL.get_or_init(|| {

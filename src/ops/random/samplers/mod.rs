@@ -10,7 +10,7 @@ pub(super) use machine::Words;
 use machine::{First, Shared};
 pub(super) use plain::inversion::{Row, Table, exponential_rows, normal_rows};
 
-/// CUDA source of the operations and elementary functions, in the order in which they use each other.
+/// CUDA source of the operations and elementary functions. Each part uses only the parts before it.
 pub(super) const ELEMENTARY: [&str; 3] =
     [include_str!("machine.cu"), include_str!("mathematics.cu"), include_str!("units.cu")];
 /// CUDA source of the samplers, which follows `ELEMENTARY`.
@@ -130,7 +130,7 @@ with_samplers!(enumeration);
 /// CUDA code that computes most elements of a distribution from their first words alone.
 #[derive(Clone, Copy, Default)]
 struct Quick {
-    /// Type and value of the constants that are computed from the parameters `of`.
+    /// C++ type of the constants, and the expression that computes them from the parameters `of`.
     constants: [&'static str; 2],
     /// The element, computed from the constants `prepared`, the normal number `x` and the words `first`. It is below 0
     /// if further words are needed.

@@ -1,5 +1,5 @@
-//! Stores rarely used data of a launch. These are the data of arguments whose owner must be kept alive, whose values
-//! are copied back, which have hooks, or which require a special alignment.
+//! Stores rarely used data of a launch. These are owners to keep alive, host arrays to copy back, hooks of arguments,
+//! and the positions of arguments with a special alignment.
 
 use pyo3::prelude::*;
 

@@ -31,7 +31,8 @@ impl<'py> CallContext<'_, 'py> {
         let launched = self.launch(py, shape, args, &extras);
         let stream = self.stream;
         if launched.is_err() || !extras.host.is_empty() || stream.device().is_cpu() {
-            // The call waits, because the host arrays must contain the kernel's values when the call returns.
+            // The call waits, because the host arrays must contain the values that the kernel wrote when the call
+            // returns.
             let outcome = extras.wait(py, stream);
             return launched.and(outcome);
         }

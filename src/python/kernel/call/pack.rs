@@ -42,7 +42,7 @@ pub(crate) enum ArgumentCheck {
     Lenient,
 }
 
-/// State of one kernel call, to which its arguments are added one after another.
+/// State of one kernel call, while its arguments are read one after another.
 pub(crate) struct CallContext<'a, 'py> {
     pub(crate) function: &'a Function,
     pub(super) stream: &'a Stream,

@@ -33,7 +33,7 @@ use pygpu_ops::ufunc::Casting;
     name: "str", a: "Any", n: "int | Sequence[int | None] | None", axis: "int | Sequence[int] | None",
     norm: "str | None", out: "GPUArray | None", ours: "bool" = false
 ) -> "GPUArray")]
-#[allow(clippy::too_many_arguments)] // the parameters of NumPy's functions
+#[allow(clippy::too_many_arguments)] // these are the parameters of NumPy's functions
 fn _fft<'py>(
     name: &str,
     a: &Bound<'py, PyAny>,

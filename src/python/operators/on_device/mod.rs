@@ -143,7 +143,7 @@ fn run_on_aligned_copies(
 }
 
 /// Moves operands that are arrays of other libraries to a list that keeps them alive until the kernel has read them.
-#[inline(always)] // called from two short functions, so that inlining adds little code
+#[inline(always)] // inlined, which adds little code, because there are two callers
 pub(super) fn retain_foreign(py: Python<'_>, device: Device, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
     let is_foreign = |value: &UfuncOperand<'_, '_>| matches!(value, UfuncOperand::Temporary { is_foreign: true, .. });
     if !values.iter().any(is_foreign) {
