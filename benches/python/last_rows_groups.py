@@ -38,7 +38,7 @@ FAMILIES = {
     "arithmetic": ("large", (OWN, *PEERS, "jax")),
     "elementary_functions": ("large", (OWN, *PEERS, "jax")),
 }
-# Names that compare.py gives to libraries, by the names of their modules.
+# Maps the name that compare.py gives to a library to the name of the library's module.
 MODULES = {"PyGPU": "PyGPU", "torch": "torch", "CuPy": "cupy", "JAX": "jax", "NumPy": "NumPy", "floor": "floor"}
 
 

@@ -183,7 +183,7 @@ def test_format_of_2d_array_accepts_same_specifications_as_numpy(spec: str) -> N
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_ml_dtypes_elements_convert_to_scalars(name: str) -> None:
+def test_elements_of_ml_dtypes_convert_to_scalars(name: str) -> None:
     host = np.array(2, getattr(ml_dtypes, name))
     device = PyGPU.to_gpu(host)
     assert float(device) == float(host) == 2.0

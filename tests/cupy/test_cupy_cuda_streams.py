@@ -265,7 +265,7 @@ def test_query_of_default_stream_raises_while_blocking_stream_captures() -> None
     free.end_capture()
 
 
-def test_default_stream_has_handle_zero_in_protocol() -> None:
+def test_default_stream_has_handle_zero_in_cuda_stream_protocol() -> None:
     stream = cuda.Stream()
     assert cuda.Stream.null.__cuda_stream__() == (0, 0)
     assert stream.__cuda_stream__() == (0, stream.ptr)

@@ -65,7 +65,7 @@ def test_roots_match_numpy(dtype: str | None) -> None:
 
 
 @needs_eigenvalues
-def test_roots_recovers_roots_from_which_poly_made_polynomial() -> None:
+def test_roots_of_polynomial_from_poly_equal_arguments_of_poly() -> None:
     host = np.array([-2.0, 0.5, 1.0, 3.0])
     found = PyGPU.roots(PyGPU.poly(PyGPU.to_gpu(host)))
     np.testing.assert_allclose(np.sort(found.get().real), host, atol=1e-10)

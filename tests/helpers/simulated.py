@@ -59,7 +59,7 @@ class Driver:
             assert self.call("cuMemcpyHtoDAsync_v2", target, source, count, stream) == 0
 
     def foreign_stream(self) -> int:
-        """Create a stream by the vendor's own function, as another library would; it is never destroyed."""
+        """Create a stream by the vendor's own function, as another library would; the stream is never destroyed."""
         handle = ctypes.c_void_p()
         name = "hipStreamCreateWithFlags" if self.is_hip else "cuStreamCreate"
         assert self.call(name, ctypes.addressof(handle), 1) == 0
@@ -114,7 +114,7 @@ class Driver:
         return self._json("sim_calls")
 
     def call_count(self, name: str) -> int:
-        """Return the number of calls of a function."""
+        """Return how often a function of the driver was called."""
         return self.library.sim_call_count(name.encode())
 
     def transferred(self) -> tuple[int, int]:
@@ -212,7 +212,7 @@ def compile_together(calls: Iterable[Callable[[], object]], rounds: int = 1) -> 
             made = compiler.sim_compile_together()
         total += made
         if left and made == 0 and rounds > 1:
-            # A kernel that all calls need first is no unit.
+            # No unit was compiled, because the next kernel of each call must be compiled alone: one call does this.
             with contextlib.suppress(PyGPU.CompileError):
                 left.pop()()
     return total

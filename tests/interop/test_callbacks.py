@@ -81,7 +81,7 @@ DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
 
 
 def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
-    """Run the prelude and a script in a separate process, and return its error output."""
+    """Run the prelude and a script in a separate process, and return the error output of the process."""
     text = PRELUDE + textwrap.dedent(script) + "\n" + ending
     environment = {
         **os.environ,

@@ -49,7 +49,7 @@ def launched(function: Function, *arguments: object, block: int = 1) -> None:
 
 
 @on_the_host
-def test_cxx_headers_can_be_included_in_default_extern_c() -> None:
+def test_cxx_headers_can_be_included_within_default_extern_c_block() -> None:
     out = PyGPU.zeros(8, np.float32)
     launched(SourceModule(HEADERS).get_function("numbers"), out.gpudata)
     product, quotient = (1 + 2j) * (3 - 1j), (5 + 5j) / (1 + 2j)

@@ -80,7 +80,7 @@ def test_repeated_reductions_give_same_bits() -> None:
     assert len(results) == 1, f"seed {seed}"
 
 
-def test_reduction_index_counts_in_c_order_of_array() -> None:
+def test_index_in_reduction_kernel_counts_elements_in_c_order() -> None:
     kernel = ReductionKernel(np.int64, -1, "a > b ? a : b", "x[i] == 7 ? (long long)i : -1", "const int *x")
     x = np.zeros((4, 5), np.int32)
     x[2, 3] = 7

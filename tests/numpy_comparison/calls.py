@@ -110,7 +110,7 @@ def _filled(value: Any, first: Operand) -> Any:
 
 
 def _is_unsafe_for_numpy(call: Call) -> bool:
-    """Return whether NumPy 2.4 would write outside of its memory, as `bincount` does for the greatest integer."""
+    """Return whether NumPy 2.4 would write outside of an array, as `bincount` does for the greatest integer."""
     return call.function == "bincount" and any(
         one.style == "special" for one in _operands(v for _, v in call.arguments)
     )

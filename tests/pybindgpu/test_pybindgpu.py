@@ -102,7 +102,7 @@ def test_members_of_dtype_class_are_valid_array_dtypes() -> None:
             numpy.dtype(without_dtype)
 
 
-def test_dtype_members_are_in_order_of_labels_aliases_end_marker() -> None:
+def test_dtype_members_are_labels_then_aliases_then_end_marker() -> None:
     names = list(dtype.__members__)
     assert tuple(names[:10]) == LABELS
     assert all(name.endswith("_alias") for name in names[10:21])

@@ -151,7 +151,7 @@ def test_compile_returns_image_without_loading_it():
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cuda", reason="CUDA links")
-def test_dynamic_module_without_linker_error_names_source_module():
+def test_error_of_dynamic_module_without_linker_names_source_module():
     makes = [DynamicModule] if PyGPU.backend_name() == "cpu" else [DynamicModule, lambda: DynamicSourceModule("")]
     for make in makes:
         with pytest.raises(PyGPU.NotSupportedError, match="one SourceModule"):

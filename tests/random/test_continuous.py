@@ -94,7 +94,7 @@ SIMPLE: list[tuple[str, tuple[float, ...], Callable[[np.ndarray], np.ndarray]]] 
 
 
 @pytest.mark.parametrize(("name", "parameters", "cumulative"), SIMPLE, ids=[row[0] for row in SIMPLE])
-def test_numbers_of_closed_form_distributions_match_functions(name: str, parameters: Any, cumulative: Any) -> None:
+def test_random_numbers_match_closed_form_distribution_functions(name: str, parameters: Any, cumulative: Any) -> None:
     values = draw(name, *parameters)
     assert values.dtype == np.float64
     assert_distributed(values, cumulative)

@@ -93,7 +93,7 @@ def test_flat_rejects_invalid_keys_with_same_errors_as_numpy(key):
     np.testing.assert_array_equal(array.get(), host)
 
 
-def test_iteration_counts_elements_in_c_order():
+def test_flat_iterator_index_counts_elements_in_c_order():
     _, _, host_view, view = pair("F")
     iterator, expected = view.flat, host_view.flat
     assert isinstance(iterator, PyGPU.flatiter)

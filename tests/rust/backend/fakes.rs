@@ -78,7 +78,7 @@ pub fn run(test: &str, driver: Option<&PathBuf>, backend: Option<&str>) -> Strin
     text
 }
 
-/// Returns whether a test runner started this process, and not [`run`]. In this case the child tests do nothing.
+/// Returns whether a test runner started this process instead of [`run`]. In this case the child tests do nothing.
 pub fn is_alone() -> bool {
     std::env::var_os("PYGPU_TEST_CHILD").is_none()
 }

@@ -96,7 +96,7 @@ impl Copy {
 
 impl Driver {
     /// Copies a box in stream order. Pageable memory is read or written before the call returns; a captured copy from
-    /// pageable memory reads it at each launch of the graph.
+    /// pageable memory reads this memory at each launch of the graph.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
