@@ -1,7 +1,8 @@
-"""The tiers of public names: which names of PyGPU are promised, and how; docs/policies.md describes the tiers.
+"""Define the tiers of public names.
 
-The group of a declaration determines the tier of its names. `EXCEPTIONS` lists the names with another tier. Modules
-have no declaration, so `MODULES` lists them. Each name of ``PyGPU.backend`` without a declaration is PybindGPU's.
+A tier states how stable a name is promised to be (docs/policies.md). The group of a declaration determines the tier of
+its names. `EXCEPTIONS` lists the names with another tier. Modules have no declaration, so `MODULES` lists them. Each
+name of ``PyGPU.backend`` without a declaration is PybindGPU's.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def test_device_constructor_accepts_device_object() -> None:
     assert str(PyGPU.Device("cpu:0")) == "cpu"
 
 
-def test_devices_compare_and_hash_by_value() -> None:
+def test_devices_are_compared_and_hashed_by_value() -> None:
     assert PyGPU.Device(0) == PyGPU.Device(0)
     assert hash(PyGPU.Device(0)) == hash(PyGPU.Device(0))
     assert {PyGPU.Device(0): 1}[PyGPU.Device(0)] == 1
@@ -55,7 +55,7 @@ def test_devices_compare_and_hash_by_value() -> None:
     assert (PyGPU.Device("cpu") == PyGPU.Device(0)) is (BACKEND == "cpu")
 
 
-def test_devices_copy_and_pickle_by_value() -> None:
+def test_devices_are_copied_and_pickled_by_value() -> None:
     device = PyGPU.Device(0)
     for other in (copy.copy(device), copy.deepcopy(device), pickle.loads(pickle.dumps(device))):
         assert other == device

@@ -80,7 +80,7 @@ def test_raw_kernel_converts_scalars_to_declared_types(module: RawModule) -> Non
         numbers((1,), (1,), (out, -3, np.float64(2.5), 1, True, pair, None))
 
 
-def test_raw_kernel_accepts_complex_shared_memory_and_empty_grids(module: RawModule) -> None:
+def test_raw_kernel_accepts_complex_numbers_shared_memory_and_empty_grid(module: RawModule) -> None:
     z = PyGPU.to_gpu(np.array([2 + 1j], np.complex64))
     module.get_function("square")((1,), (1,), (z, 1 - 1j))
     assert z.tolist() == [4 + 3j]

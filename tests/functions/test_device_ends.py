@@ -113,7 +113,7 @@ def test_linspace_and_similar_functions_between_arrays_match_numpy(
 
 
 @pytest.mark.parametrize("name", SPACED)
-def test_linspace_and_similar_functions_accept_host_and_device_end(name: str) -> None:
+def test_linspace_and_similar_functions_accept_device_end_with_host_end(name: str) -> None:
     start, stop = PAIRS["arrays"]
     check_spaced(name, (start, stop), (PyGPU.to_gpu(start), stop))
     check_spaced(name, (start, stop), (start, PyGPU.to_gpu(stop)))

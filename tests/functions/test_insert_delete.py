@@ -34,8 +34,7 @@ def check(name: str, host: np.ndarray, *arguments: Any) -> None:
     wanted = outcome(getattr(np, name), host, *arguments)
     got = outcome(getattr(PyGPU, name), PyGPU.to_gpu(host), *arguments)
     if isinstance(wanted, type):
-        # If the counts are wrong in number and also in value, NumPy and PyGPU may report different ones of the two
-        # errors.
+        # If both the number and the values of the counts are wrong, NumPy and PyGPU may report different errors.
         assert got == wanted or {got, wanted} <= {ValueError, TypeError}, (name, arguments, wanted, got)
         return
     assert isinstance(got, PyGPU.GPUArray), (name, host.shape, arguments, got)

@@ -152,7 +152,7 @@ def test_import_of_interface_dictionary_finds_device_by_address() -> None:
     same(shared.get(), values())
 
 
-def test_array_copied_from_other_device_is_shared_with_correct_values() -> None:
+def test_interface_import_of_array_copied_between_devices_is_correct() -> None:
     for stream in (PyGPU.Stream(), PyGPU.default_stream()):
         with stream:
             there = PyGPU.asarray(PyGPU.to_gpu(values()), device=1)

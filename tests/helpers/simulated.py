@@ -207,7 +207,7 @@ def compile_together(calls: Iterable[Callable[[], object]], rounds: int = 1) -> 
                 except PyGPU.CompileError:
                     left.append(call)
             with contextlib.suppress(PyGPU.CompileError):
-                PyGPU.flush()  # so that no error of a pending operation reaches a test
+                PyGPU.flush()  # Otherwise, a test would get the errors of these pending operations.
         finally:
             made = compiler.sim_compile_together()
         total += made

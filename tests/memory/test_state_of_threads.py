@@ -200,7 +200,7 @@ def test_threads_receive_same_cupy_object_for_one_stream() -> None:
 
 
 def freed_once(blocks: Callable[[], int]) -> Callable[[Any, list[Any]], None]:
-    """Return a check that the pool has exactly one block: the block that all threads have freed."""
+    """Return a function that checks that the pool has exactly one block: the block that all threads have freed."""
 
     def check(_: Any, results: list[Any]) -> None:
         assert all(result is None or isinstance(result, PyGPU.CudaError) for result in results), results
