@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import process_group
 import PyGPU
+from processes import process_group
 
 pytest.importorskip("torch.distributed")
 pytestmark = [

@@ -20,7 +20,7 @@ import PyGPU
 import PyGPU as gpuarray_of_page
 import PyGPU.driver as cuda
 import simulated
-from mpi_of_threads import Comm, World
+from processes.mpi_of_threads import Comm, World
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
 

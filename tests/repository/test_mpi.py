@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import mpi
 import PyGPU
+from processes import mpi
 
 pytest.importorskip("mpi4py")
 pytestmark = [

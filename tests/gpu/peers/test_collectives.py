@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import mpi
-import process_group
 import PyGPU
 from gpu import support
+from processes import mpi, process_group
 
 support.require_peers()
 if PyGPU.device_count() < 2:

@@ -14,11 +14,11 @@ import textwrap
 import numpy
 import pytest
 
-import mpi
 import PyGPU
 import simulated
 from gpu import support
 from gpu.support import values
+from processes import mpi
 
 support.require_peers()
 pytest.importorskip("mpi4py")
