@@ -131,7 +131,7 @@ def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
     """Return an array's header and one frame in device memory.
 
-    UCX reads the frame on another stream, so the host first waits for the array's uses.
+    UCX reads the frame on a stream of its own, so the host first waits for the array's uses.
     """
     header, dense = _dense(x)
     flat = _bytes(dense)

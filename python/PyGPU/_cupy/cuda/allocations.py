@@ -114,7 +114,7 @@ class ManagedMemory(BaseMemory):
         stream : Stream
             The stream.
         device_id : int, optional
-            Number of the device, the memory's by default; -1 for the host.
+            Number of the target device, by default the device of the memory; -1 for the host.
 
         Raises
         ------

@@ -104,8 +104,8 @@ def end(stream: _core.Stream) -> _core.Graph:
     Raises
     ------
     CUDARuntimeError
-        With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and others for
-        an invalid capture.
+        With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and other
+        statuses if the capture is invalid.
     """
     try:
         return _core.Stream.end_capture(stream)

@@ -51,7 +51,7 @@ class BaseStream(_core.Stream):
 
     @property
     def ptr(self) -> int:
-        """Handle of the driver; 0 for the default stream."""
+        """The driver's handle of the stream; 0 for the default stream."""
         return self.handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
@@ -240,8 +240,8 @@ class BaseStream(_core.Stream):
         Raises
         ------
         CUDARuntimeError
-            With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and others
-            for an invalid capture.
+            With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and other
+            statuses if the capture is invalid.
 
         Examples
         --------
@@ -372,7 +372,7 @@ class ExternalStream(BaseStream):
     Parameters
     ----------
     ptr : int
-        Handle of the driver. The stream must exist as long as the object.
+        The driver's handle of the stream, which must exist as long as the object.
     device_id : int, optional
         Number of the stream's device; -1 if it is unknown.
 

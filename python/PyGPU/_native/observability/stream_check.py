@@ -87,7 +87,7 @@ def origin(way: str) -> Origin:
     Parameters
     ----------
     way : str
-        The way of the handover.
+        Name of the protocol or call that hands the memory over.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def hand_over(
     handle : int, optional
         Handle of the stream that the consumer named.
     way : str
-        The way of the handover.
+        Name of the protocol or call that hands the memory over.
 
     Returns
     -------

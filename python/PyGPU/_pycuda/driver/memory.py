@@ -339,12 +339,12 @@ class IPCMemoryHandle:
         self._memory = _core.open_shared_memory(handle)
 
     def close(self) -> None:
-        """Wait for the device and close the memory.
+        """Wait for the device, then unmap the other process's memory, which its owner keeps.
 
         Raises
         ------
         CudaError
-            With code 1, if the memory was already closed.
+            With code 1, if the memory was already unmapped.
         """
         self._memory.free()
 

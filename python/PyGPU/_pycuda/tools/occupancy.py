@@ -107,7 +107,7 @@ class DeviceData:
         Raises
         ------
         ValueError
-            For any other size of a word.
+            If `word_size` is not 4, 8 or 16.
 
         Examples
         --------

@@ -46,7 +46,7 @@ EVENTS: WeakValueDictionary[int, _core.Event] = WeakValueDictionary()
 """Map from handles to objects of `cupy.cuda.Event`, for the handles that a program has queried."""
 
 is_capturing: Callable[[_core.Stream], bool] = vars(_core.Stream)["is_capturing"].__get__
-"""Function that reads the attribute of PyGPU's class; the streams of `cupy.cuda` replace the attribute by a method."""
+"""Reads `is_capturing` of a stream as PyGPU's class does. In the streams of `cupy.cuda` a method has this name."""
 
 _new_stream = raising(cuda_stream.cudaStreamCreateWithPriority)
 _new_event = raising(cuda_event.cudaEventCreateWithFlags)

@@ -70,7 +70,7 @@ class CUDAarray:
 
     @property
     def ptr(self) -> int:
-        """Handle of the driver's array."""
+        """The driver's handle of the array."""
         return self.array.handle
 
     def copy_from(self, in_arr: Any, stream: Any = None) -> None:

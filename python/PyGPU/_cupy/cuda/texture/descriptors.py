@@ -177,7 +177,7 @@ class TextureDescriptor:
     sRGB : int, optional
         Must be 0: PyGPU converts no colours.
     borderColors : sequence of float, optional
-        Up to four channels of the values beyond the border.
+        Value of texture elements beyond the border: up to four channels.
     normalizedCoords : int, optional
         Whether coordinates range from 0 to 1.
     maxAnisotropy : int, optional
