@@ -77,7 +77,7 @@ def _from_header(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
     Raises
     ------
     ValueError
-        If the header has wrong fields, or describes another number of bytes.
+        If the header has wrong fields, or describes more or fewer bytes than were received.
     """
     shape, sent_shape, dtype = _lengths(header, "shape"), _lengths(header, "sent"), _dtype(header)
     order = _field(header, "order", str)

@@ -29,7 +29,7 @@ EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
 
 
 def candidates() -> list[str]:
-    """List the files of NVRTC to load before the toolkit's and the system's are tried, the most likely first.
+    """List files of NVRTC, the most likely first, which are tried before those of toolkits and of the system.
 
     Returns
     -------

@@ -165,7 +165,7 @@ class MemoryAsync(BaseMemory):
         self.device_id = stream.device.index
         self.stream_ref = weakref.ref(stream)
         if self.size:
-            # Without the `with`, an allocator that creates `MemoryAsync` objects would call itself recursively.
+            # Without this `with` block, an allocator that creates `MemoryAsync` objects would call itself recursively.
             with using_allocator(None):
                 self.ptr = _core.raw_allocate_async(self.size, stream)
 

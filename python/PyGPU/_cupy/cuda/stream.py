@@ -89,11 +89,11 @@ class BaseStream(_core.Stream):
         Raises
         ------
         RuntimeError
-            If another device than the stream's is current.
+            If the current device is not the stream's device.
 
         Notes
         -----
-        As in CuPy, the end of a ``with stream:`` block also ends the last `use`.
+        As in CuPy, the end of a ``with stream:`` block also undoes the last call of `use`.
 
         Examples
         --------

@@ -37,7 +37,7 @@ def get_fft_plan(
         Axes of the transform; by default all axes, or as many of the last axes as `shape` has lengths. Several axes
         must be neighbours, and must include the first or the last axis.
     value_type : {"C2C", "R2C", "C2R"}, optional
-        Complex to complex numbers, real to complex ones or complex to real ones.
+        Kind of transform: complex to complex, real to complex, or complex to real.
 
     Returns
     -------

@@ -170,7 +170,7 @@ class Plan1d(_PlanBlock):
         return (*a.shape[:-1], self._lengths()[1]), dtypes_of(self.fft_type)[1]
 
     def get_output_array(self, a: _core.GPUArray) -> _core.GPUArray:
-        """Create an array for the transform of another array along its last axis.
+        """Create an uninitialised output array for the transform of `a` along its last axis.
 
         Parameters
         ----------
@@ -313,7 +313,7 @@ class PlanNd(_PlanBlock):
         return tuple(shape), dtypes_of(self.fft_type)[1]
 
     def get_output_array(self, a: _core.GPUArray, order: str = "C") -> _core.GPUArray:
-        """Create an array for the transform of another array along the plan's axes.
+        """Create an uninitialised output array for the transform of `a` along the plan's axes.
 
         Parameters
         ----------

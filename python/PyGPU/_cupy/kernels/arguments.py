@@ -75,7 +75,7 @@ def as_array(value: Any) -> Any:
     Raises
     ------
     TypeError
-        For arrays of the host and other objects.
+        For host arrays, and for objects that are neither arrays, numbers nor textures.
 
     Examples
     --------

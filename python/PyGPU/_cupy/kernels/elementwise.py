@@ -25,7 +25,8 @@ from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_ke
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-# Array form in the key of a kernel whose loop PyGPU generates: one compiled kernel serves arrays of all layouts.
+# Replaces the forms of the arrays in the key of a kernel whose loop PyGPU generates, because one compiled kernel of
+# this kind serves arrays of all layouts.
 _ANY_FORM = ArrayForm(1, True, True)
 
 

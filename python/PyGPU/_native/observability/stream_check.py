@@ -130,7 +130,7 @@ def hand_over(
 
 
 def check_import(producer: object, device: _core.Device, ready: _core.Stream) -> None:
-    """Report an import without a stream if the producer's library has pending work on another stream.
+    """Report an import without a stream if the producer's library has pending work on a stream other than `ready`.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def dtype_to_array_format(dtype: Any) -> int:
     Raises
     ------
     TypeError
-        For other dtypes.
+        For a dtype that is none of these.
 
     Examples
     --------

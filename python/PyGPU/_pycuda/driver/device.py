@@ -295,7 +295,7 @@ class Device:
         Parameters
         ----------
         dev : Device
-            The other device.
+            The device whose memory would be accessed.
 
         Returns
         -------

@@ -283,8 +283,8 @@ def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
     Parameters
     ----------
     devptr : DeviceAllocation or int
-        Start of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which has no such handles:
-        copy the array into memory from `mem_alloc`.
+        Start of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver and has no IPC handles: copy
+        the array into memory from `mem_alloc`.
 
     Returns
     -------

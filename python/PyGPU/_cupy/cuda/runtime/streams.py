@@ -348,7 +348,7 @@ def ipcGetEventHandle(event: int) -> bytes:
     Raises
     ------
     CUDARuntimeError
-        If the event has other flags. On the CPU, every call fails with the status 801.
+        If the event was created with other flags. On the CPU, every call fails with the status 801.
     """
     return bytes(_shared(_event(event)))
 

@@ -32,9 +32,9 @@ class CUDAarray:
     Raises
     ------
     ValueError
-        If `width` is 0, or `depth` is given without `height`, or no texture has such channels.
+        If `width` is 0, or `depth` is given without `height`, or if no texture supports the channels of `desc`.
     NotImplementedError
-        For other flags.
+        For flags other than these two.
 
     Notes
     -----

@@ -62,7 +62,7 @@ class SurfaceObject:
     Raises
     ------
     ValueError
-        For other memory.
+        If the descriptor describes memory that is no such array.
 
     Examples
     --------
