@@ -219,8 +219,8 @@ class cudaPointerAttributes:
         ``cudaMemoryTypeUnregistered`` (0), ``cudaMemoryTypeHost`` (1), ``cudaMemoryTypeDevice`` (2) or
         ``cudaMemoryTypeManaged`` (3).
     device : int
-        The device that owns the memory, or for which the memory is page-locked; ``cudaInvalidDeviceId`` (-2) for
-        ordinary host memory.
+        The device that owns the memory, or for which the memory is page-locked; ``cudaInvalidDeviceId`` (-2) for memory
+        that is not registered with the driver.
     devicePointer : int
         Address in device code; 0 if devices cannot access the memory.
     hostPointer : int
