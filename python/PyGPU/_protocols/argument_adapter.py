@@ -60,7 +60,7 @@ class ArgumentAdapter:
 
     @property
     def direct_count(self) -> int:
-        """Number of positional arguments, without keywords, that PyGPU's function takes unchanged."""
+        """Maximum number of arguments of a call without keywords that needs no adaptation."""
         return sys.maxsize if self._numpy_signature is None else self._aligned_count
 
     def _count_aligned(self, names: list[str]) -> int:

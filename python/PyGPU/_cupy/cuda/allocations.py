@@ -1,4 +1,4 @@
-"""CuPy's memory classes: memory of the driver, managed, stream-ordered, and of other libraries."""
+"""CuPy's classes for memory of the driver, managed memory, stream-ordered memory and memory of other libraries."""
 
 from __future__ import annotations
 

@@ -344,7 +344,7 @@ class Stream(BaseStream, metaclass=_StreamClass):
         Raises
         ------
         TypeError
-            For an object without the protocol, and for a result that is not a pair of version 0 and a handle.
+            If the object has no `__cuda_stream__`, or if `__cuda_stream__` does not return version 0 and a handle.
 
         Examples
         --------
