@@ -153,7 +153,7 @@ def _pathfinder_path(function: str, name: str) -> str | None:
 
 
 def _in_toolkits(*names: str) -> str | None:
-    """Return the first file among `names` that a toolkit contains: of CUDA_HOME, CUDA_PATH, nvcc or the default path."""
+    """Return the first file among `names` in a toolkit, which CUDA_HOME, CUDA_PATH, nvcc or the default path names."""
     homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
     program = which("nvcc")
     homes += [Path(program).resolve().parent.parent] if program else []
