@@ -103,8 +103,8 @@ def cudaIpcGetMemHandle(devPtr: Address) -> tuple[cudaIpcMemHandle_t, cudaError_
     handle : cudaIpcMemHandle_t
         The handle; zeros after an error. This process must not free the memory while another process uses the handle.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for memory that is not from `cudaMalloc`, 801 (``cudaErrorNotSupported``) on the
-        CPU.
+        1 (``cudaErrorInvalidValue``) for memory that cannot be shared by a handle, 801 (``cudaErrorNotSupported``) on
+        the CPU.
 
     Raises
     ------

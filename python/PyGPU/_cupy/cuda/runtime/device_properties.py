@@ -59,7 +59,7 @@ _SCALARS = {
     "deviceOverlap": "GpuOverlap",
     "singleToDoublePrecisionPerfRatio": "SingleToDoublePrecisionPerfRatio",
 }
-"""The attribute of a device that gives the value of each property with one number."""
+"""For each property with one number, the device attribute that has its value."""
 
 _TUPLES = {
     "maxThreadsDim": ("MaxBlockDimX", "MaxBlockDimY", "MaxBlockDimZ"),
@@ -71,7 +71,7 @@ _TUPLES = {
     "maxSurface2D": ("MaxSurface2DWidth", "MaxSurface2DHeight"),
     "maxSurface3D": ("MaxSurface3DWidth", "MaxSurface3DHeight", "MaxSurface3DDepth"),
 }
-"""The attributes of a device that give the values of each property with several numbers."""
+"""For each property with several numbers, the device attributes that have its values."""
 
 
 def properties_of(device: int) -> dict[str, Any]:

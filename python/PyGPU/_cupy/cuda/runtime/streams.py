@@ -46,7 +46,7 @@ EVENTS: WeakValueDictionary[int, _core.Event] = WeakValueDictionary()
 """Map from handles to objects of `cupy.cuda.Event`, for the handles that a program has queried."""
 
 is_capturing: Callable[[_core.Stream], bool] = vars(_core.Stream)["is_capturing"].__get__
-"""Reads `is_capturing` of a stream as PyGPU's class does. In the streams of `cupy.cuda` a method has this name."""
+"""Read the attribute `is_capturing` of PyGPU's class. In the streams of `cupy.cuda` a method hides this attribute."""
 
 _new_stream = raising(cuda_stream.cudaStreamCreateWithPriority)
 _new_event = raising(cuda_event.cudaEventCreateWithFlags)
