@@ -153,7 +153,7 @@ def synchronize(stream: _core.Stream) -> None:
     Raises
     ------
     CUDARuntimeError
-        With the status 900 if the stream is capturing, which invalidates the capture.
+        With the status 900 if the stream is capturing; the call invalidates the capture.
     """
     try:
         _core.Stream.synchronize(stream)
