@@ -2014,13 +2014,13 @@ float_power: Ufunc
 floor: Ufunc
 """Round down to an integer."""
 floor_divide: Ufunc
-"""Return the largest integer not above the quotient; 0 for a divisor 0 of integers."""
+"""Return the largest integer not above the quotient; 0 for integers divided by 0."""
 fmax: Ufunc
-"""Return the greater operand; the other one if one is NaN."""
+"""Return the greater operand; if one operand is NaN, return the other operand."""
 fmin: Ufunc
-"""Return the lesser operand; the other one if one is NaN."""
+"""Return the lesser operand; if one operand is NaN, return the other operand."""
 fmod: Ufunc
-"""Return the remainder with the dividend's sign; 0 for a divisor 0 of integers."""
+"""Return the remainder with the dividend's sign; 0 for integers divided by 0."""
 frexp: Ufunc[tuple[GPUArray, GPUArray]]
 """Split into a mantissa in [0.5, 1) and an exponent of 2."""
 gamma: Ufunc
@@ -2079,13 +2079,13 @@ logical_xor: Ufunc
 """Test whether exactly one operand is true."""
 max: Reduction
 maximum: Ufunc
-"""Return the greater operand; NaN if one is NaN."""
+"""Return the greater operand; NaN if an operand is NaN."""
 mean: Reduction
 min: Reduction
 minimum: Ufunc
-"""Return the lesser operand; NaN if one is NaN."""
+"""Return the lesser operand; NaN if an operand is NaN."""
 mod: Ufunc
-"""Return the remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers."""
+"""Return the remainder of `floor_divide`, with the divisor's sign; 0 for integers divided by 0."""
 modf: Ufunc[tuple[GPUArray, GPUArray]]
 """Split into the fractional and the integral part, both with the sign of the operand."""
 multiply: Ufunc
@@ -2110,11 +2110,11 @@ radians: Ufunc
 reciprocal: Ufunc
 """Compute 1 / x; 0 for the integer 0."""
 remainder: Ufunc
-"""Return the remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers."""
+"""Return the remainder of `floor_divide`, with the divisor's sign; 0 for integers divided by 0."""
 right_shift: Ufunc
 """Shift bits to the right; the sign bit is repeated."""
 rint: Ufunc
-"""Round to the nearest integer; a tie goes to the even one."""
+"""Round to the nearest integer; of two equally near integers, to the even one."""
 sign: Ufunc
 """Return -1, 0 or 1; NaN for NaN, and `z / abs(z)` for complex numbers."""
 signbit: Ufunc

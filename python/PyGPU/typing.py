@@ -39,7 +39,7 @@ class SupportsCudaStream(Protocol):
     """Stream of any library that implements the ``__cuda_stream__`` protocol."""
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """Return the protocol's version, 0, and the driver's handle."""
+        """Return the protocol's version, 0, and the driver's handle of the stream."""
         ...
 
 

@@ -15,7 +15,7 @@ from PyGPU._cli import run_with_stream_check
 
 
 def execute(program: list[str], limit: float | None) -> tuple[str | None, list[str]]:
-    """Run the program once; return why it failed, or None, and the reports.
+    """Run the program once; return two values: the cause of a failure or None, and the reports.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def quiet_end() -> Iterator[None]:
     SystemExit
         With the exit status of a program that SIGPIPE has ended.
     BrokenPipeError
-        If the block wrote to another closed pipe.
+        If the block wrote to a closed pipe other than the standard output.
     """
     try:
         try:

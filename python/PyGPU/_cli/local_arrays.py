@@ -1,4 +1,4 @@
-"""Comparison of two runs of a program by the arrays that its functions contain when they return."""
+"""Comparison of two runs of a program by the arrays in local variables of its functions when they return."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["difference", "read"]
 
-# Largest difference of equal floats, in units in the last place of the array's largest value.
+# Floats that differ by at most this number count as equal. Unit: the last place of the array's largest value.
 ROUNDING = 1000
 
 

@@ -22,8 +22,8 @@ def as_cupy(force: bool = False, *, undo: bool = False) -> ModuleType | None:
     force : bool, optional
         Whether to hide an installed CuPy from later imports. An imported CuPy is never replaced.
     undo : bool, optional
-        Whether to end an earlier call instead: ``import cupy`` finds the installed CuPy again, or nothing. References
-        to PyGPU's modules remain valid.
+        Whether to undo an earlier call instead: ``import cupy`` then finds the installed CuPy, or fails without one.
+        References to PyGPU's modules remain valid.
 
     Returns
     -------

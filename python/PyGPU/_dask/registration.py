@@ -14,8 +14,8 @@ __all__: list[str] = []
 def register_sizeof(sizeof: Any) -> None:
     """Register the function for the size of arrays with Dask, and other functions when `dask.array` is imported.
 
-    The functions for messages are registered when `distributed` is imported. Dask calls `register_sizeof`, by the entry
-    point ``dask.sizeof``, in every process that imports Dask.
+    The functions that serialize messages are registered when `distributed` is imported. Dask calls `register_sizeof`,
+    by the entry point ``dask.sizeof``, in every process that imports Dask.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def _from_header(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
     Raises
     ------
     ValueError
-        If the header has wrong fields, or describes another number of bytes.
+        If the header has wrong fields, or describes more or fewer bytes than were received.
     """
     shape, sent_shape, dtype = _lengths(header, "shape"), _lengths(header, "sent"), _dtype(header)
     order = _field(header, "order", str)
@@ -131,7 +131,7 @@ def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
     """Return an array's header and one frame in device memory.
 
-    UCX reads the frame on another stream, so the host first waits for the array's uses.
+    UCX reads the frame on a stream of its own, so the host first waits for the array's uses.
     """
     header, dense = _dense(x)
     flat = _bytes(dense)

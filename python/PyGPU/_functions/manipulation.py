@@ -153,7 +153,8 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
 def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
     """Return the source and target slices of a cyclic shift along an axis.
 
-    The elements move in two parts. One part remains inside the axis, the other wraps around to its beginning.
+    The elements move in two parts. One part stays within the axis; the other part wraps around to the beginning of the
+    axis.
     """
     shift = shift % length if length else 0
     if not shift:

@@ -134,7 +134,8 @@ def _mirrored(padded: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> 
     shift = 0 if is_edge_twice else 1
     while padded.begin > 0 or padded.end < length:
         existing = padded.end - padded.begin
-        # Only whole periods are reflected, so that the pattern of the padding continues.
+        # A reflected part consists of whole periods of the repeated pattern; otherwise the next reflection would break
+        # the pattern.
         existing = existing // period * period if is_edge_twice else (existing - 1) // period * period + 1
         max_count = existing - shift
         count_before, count_after = min(max_count, padded.begin), min(max_count, length - padded.end)

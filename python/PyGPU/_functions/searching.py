@@ -180,7 +180,7 @@ def partition(
     kind : {'introselect'}, optional
         Accepted for compatibility with NumPy; it has no effect, because a device sorts all elements.
     order : None, optional
-        Not supported: arrays have no fields.
+        Must be None; sorting by fields is not supported.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def argpartition(
     kind : {'introselect'}, optional
         Accepted for compatibility with NumPy; it has no effect, because a device sorts all elements.
     order : None, optional
-        Not supported: arrays have no fields.
+        Must be None; sorting by fields is not supported.
 
     Examples
     --------

@@ -154,7 +154,7 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
     else:
         numbers = _core.clip(numbers, 0, count - 1)
     result = _core.empty(shape, dtype, device=a.device)
-    # The other choices replace elements of the first.
+    # `result` begins as a copy of the first choice. Each further choice then replaces the elements that select it.
     _core.copyto(result, choice_list[0], casting="unsafe")
     for number, choice in enumerate(choice_list[1:], 1):
         _core.copyto(result, choice, casting="unsafe", where=numbers == number)

@@ -54,7 +54,7 @@ class LU(NamedTuple):
 
     factors: _core.GPUArray
     pivots: _core.GPUArray
-    """Row exchanges: for each row, the number of the exchanged row, counted from 1."""
+    """Row exchanges: for each row, the number of the row with which it was exchanged, counted from 1."""
     info: _core.GPUArray
     addresses: _core.GPUArray | None
     """Address of each matrix; None unless the stack was factorised in one batch."""

@@ -65,7 +65,7 @@ def polyfit(
     Raises
     ------
     TypeError
-        For arrays of other shapes, or without points.
+        If the shape of an array is wrong, or if there are no points.
     ValueError
         For a negative degree, and for a scaled covariance matrix of too few points.
 

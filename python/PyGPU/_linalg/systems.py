@@ -127,8 +127,8 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUA
     Parameters
     ----------
     a : GPUArray
-        Array whose first axes have the lengths of `b`. The remaining axes are the axes of the result, and the products
-        of the lengths in both groups are equal.
+        Array whose first axes have the lengths of `b`. The remaining axes are the axes of the result, and the lengths
+        in both groups of axes have the same product.
     b : GPUArray
         Right side of the equation.
     axes : sequence of ints, optional
@@ -165,7 +165,8 @@ def tensorinv(a: Any, ind: int = 2) -> _core.GPUArray:
     Parameters
     ----------
     a : GPUArray
-        Array in which the product of the lengths of the first `ind` axes equals the product of the other lengths.
+        Array in which the product of the lengths of the first `ind` axes equals the product of the lengths of all other
+        axes.
     ind : int, optional
         Number of axes in the first group.
 

@@ -118,7 +118,7 @@ def set_allocator(allocator: Any) -> None:
     Raises
     ------
     TypeError
-        For other objects.
+        If `allocator` is none of these.
     ValueError
         For an unknown name. The creation of an array also raises it if the allocator returns less memory than
         requested. The size is known for PyGPU's own memory and for objects with an attribute `nbytes` or `size`.

@@ -93,7 +93,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     try:
         return _core.allocate_device(bytes)
     except _core.OutOfMemoryError:
-        gc.collect()  # Unreachable reference cycles may own device memory.
+        gc.collect()  # The garbage collector frees device memory that unreachable reference cycles own.
         return _core.allocate_device(bytes)
 
 

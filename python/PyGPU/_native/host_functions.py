@@ -79,7 +79,8 @@ def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> N
 
 
 def _digits(scale: Any) -> int:
-    # For an infinite scale, 400 digits suffice, because 10**400 exceeds the range of float64.
+    # `scale` is 10 to the power of the digits. If it overflowed to infinity, 400 digits serve, because 10**400 also
+    # exceeds float64.
     return round(math.log10(scale)) if math.isfinite(scale) else 400
 
 

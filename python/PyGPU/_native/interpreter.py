@@ -16,7 +16,8 @@ def is_main() -> bool:
     if is_main_interpreter is not None:
         return bool(is_main_interpreter())
     try:
-        interpreters = importlib.import_module("_xxsubinterpreters")  # Python 3.11 has this module.
+        # The module `_xxsubinterpreters` exists in Python 3.11.
+        interpreters = importlib.import_module("_xxsubinterpreters")
     except ImportError:
         return True
     return bool(interpreters.get_current() == interpreters.get_main())

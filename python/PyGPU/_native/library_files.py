@@ -29,7 +29,7 @@ EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
 
 
 def candidates() -> list[str]:
-    """List the files of NVRTC to load before the toolkit's and the system's are tried, the most likely first.
+    """List files of NVRTC, the most likely first, which are tried before those of toolkits and of the system.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def _pathfinder_path(function: str, name: str) -> str | None:
 
 
 def _in_toolkits(*names: str) -> str | None:
-    """Return the first match in the toolkit that an environment variable, nvcc's path or the default path names."""
+    """Return the first file among `names` in a toolkit, which CUDA_HOME, CUDA_PATH, nvcc or the default path names."""
     homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
     program = which("nvcc")
     homes += [Path(program).resolve().parent.parent] if program else []

@@ -60,7 +60,7 @@ class ArgumentAdapter:
 
     @property
     def direct_count(self) -> int:
-        """Number of positional arguments, without keywords, that PyGPU's function takes unchanged."""
+        """Maximum number of arguments of a call without keywords that needs no adaptation."""
         return sys.maxsize if self._numpy_signature is None else self._aligned_count
 
     def _count_aligned(self, names: list[str]) -> int:
@@ -107,7 +107,7 @@ class ClipAdapter(ArgumentAdapter):
     __slots__ = ()
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Raise NumPy's errors for missing and repeated limits, and call PyGPU's function."""
+        """Raise NumPy's errors for a missing limit and for limits under both names, and call PyGPU's function."""
         given = {"a_min", "a_max"} & {*kwargs, *("a", "a_min", "a_max")[: len(args)]}
         if len(given) == 1:
             missing = "a_max" if "a_min" in given else "a_min"

@@ -1,6 +1,7 @@
 """Backend of einops for device arrays; this module is imported when einops is imported.
 
-einops finds backends by the subclasses of its base class, and requires that the module `framework_name` is imported.
+einops finds backends by the subclasses of its base class, and requires that the module that its attribute
+`framework_name` names is imported.
 """
 
 from __future__ import annotations

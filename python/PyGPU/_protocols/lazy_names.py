@@ -45,7 +45,7 @@ MODULES = (
 """The package's public modules."""
 
 _ACTIVATING_MODULES = {"autoinit", "autoprimaryctx"}
-"""Modules that create a context when they are imported, and are therefore not listed."""
+"""Modules that create a context when they are imported; `dir` omits them."""
 
 _STAR_MODULES = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
 """Modules that ``from PyGPU import *`` imports."""

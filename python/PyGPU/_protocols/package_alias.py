@@ -82,11 +82,11 @@ def foreign_modules(name: str) -> list[str]:
 
 
 def installed_elsewhere(name: str) -> str | None:
-    """Return the file of the installed package `name`, or None; PyGPU's aliases are ignored."""
+    """Return the path of the installed package `name`, not of PyGPU's alias; None if it is not installed."""
     for finder in sys.meta_path:
         find_spec = None if isinstance(finder, PackageAlias) else getattr(finder, "find_spec", None)
         spec = find_spec(name, None) if find_spec is not None else None
-        if spec is not None and spec.origin is not None:  # A folder without `__init__.py` has no origin.
+        if spec is not None and spec.origin is not None:  # `origin` is None for a folder without `__init__.py`.
             return str(spec.origin)
     return None
 

@@ -22,7 +22,7 @@ def plain_address(pointer: object) -> int:
     Raises
     ------
     TypeError
-        For any other object.
+        For an object that is neither an integer nor a ``c_void_p``.
     ValueError
         If the address is negative or has more than 64 bits.
     """

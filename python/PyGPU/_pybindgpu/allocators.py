@@ -49,7 +49,7 @@ class HostAllocator:
     Raises
     ------
     UnsupportedDataType
-        For any other dtype.
+        For a dtype that is not one of `SUPPORTED_DTYPES`.
     ValueError
         If a length is negative or the size in bytes exceeds 64 bits.
     MemoryError
@@ -144,7 +144,7 @@ class PagelockedAllocator(HostAllocator):
     Raises
     ------
     UnsupportedDataType
-        For any other dtype.
+        For a dtype that is not one of `SUPPORTED_DTYPES`.
     ValueError
         If a length is negative or the size in bytes exceeds 64 bits.
     CudaError

@@ -74,8 +74,8 @@ class dtype(metaclass=_DTypeMeta):
     Parameters
     ----------
     value : data-type or int
-        What `numpy.dtype` accepts, or the number of a member. A number that belongs to no member is accepted; its name
-        is ``"???"``.
+        A value that `numpy.dtype` accepts, or the number of a member. A number that belongs to no member is accepted;
+        its name is ``"???"``.
     align, copy : bool, optional
         Parameters of `numpy.dtype`.
     **metadata

@@ -237,7 +237,7 @@ class PrimaryContext:
         Parameters
         ----------
         peer : Context
-            The other context.
+            The context whose device's memory becomes accessible.
         flags : int, optional
             Accepted for compatibility with PyCUDA; pass 0.
 
@@ -255,7 +255,7 @@ class PrimaryContext:
         Parameters
         ----------
         peer : Context
-            The other context.
+            Accepted for compatibility with PyCUDA; it has no effect.
 
         Examples
         --------

@@ -44,7 +44,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         """Draw from a distribution with location and scale, which may be arrays."""
         location, width = scale
         if type(location) in _NUMBERS and type(width) in _NUMBERS and 0 < width < np.inf:
-            # Finite positive widths are valid for all of these distributions, so nothing needs to be checked.
+            # A finite positive width is valid for each distribution that calls this method, so no check is needed.
             return self._source.create(size, np.float64, distribution, scale=(float(location), float(width)))
         shape, _ = prepared(name, checked, size, self.device) if _any_array(checked) else (size, check(name, *checked))
         if is_scalar(location) and is_scalar(width):

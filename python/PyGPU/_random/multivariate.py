@@ -175,13 +175,13 @@ class Multivariate(Sampled):
         Parameters
         ----------
         mean : array_like
-            Mean of a vector; a device array is read by the host.
+            Mean of the drawn vectors; a device array is read by the host.
         cov : array_like
             Covariance matrix, which the host factorizes.
         size : int or tuple of ints, optional
             Shape of the result without the last axis; defaults to one vector.
         check_valid : {'warn', 'raise', 'ignore'}, optional
-            What to do if the matrix is not positive semidefinite.
+            Reaction to a matrix that is not positive semidefinite: a warning, an error or none.
         tol : float, optional
             Tolerance of that check.
         method : {'svd', 'eigh', 'cholesky'}, optional

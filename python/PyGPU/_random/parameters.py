@@ -13,7 +13,7 @@ from PyGPU._random.draws import Parameter
 _numpy_generator = np.random.Generator(np.random.Philox(0))
 
 _PAIRWISE = ("triangular", "hypergeometric")
-"""Distributions for which NumPy compares parameters of the same element."""
+"""Distributions whose check by NumPy compares the parameters of each element with each other."""
 
 
 def is_scalar(argument: Any) -> bool:

@@ -17,7 +17,7 @@ def ellipj(u: Any, m: Any) -> tuple[Any, Any, Any, Any]:
     u : GPUArray or number
         The argument.
     m : GPUArray or number
-        The parameter, at most 1; NaN above.
+        The parameter, at most 1; for greater values the results are NaN.
 
     Returns
     -------

@@ -18,7 +18,7 @@ def multigammaln(a: Any, d: int) -> Any:
     Parameters
     ----------
     a : GPUArray or number
-        The argument, above ``(d - 1) / 2``. The comparison waits for the device.
+        The argument, above ``(d - 1) / 2``. The host waits for the comparison.
     d : int
         The dimension of the space of integration.
 

@@ -13,10 +13,10 @@ TRUNCATED = (
     "bdtr", "bdtrc", "bdtri", "expn", "nbdtr", "nbdtrc", "nbdtri", "pdtri", "smirnov", "yn", "_lambertw",
     "_spherical_yn", "_spherical_yn_d",
 )  # fmt: skip
-"""Functions of integers, which SciPy truncates with a warning or does not cast; the kernel computes them."""
+"""Functions with integer operands: SciPy warns of truncated floats or rejects them, so PyGPU's kernel computes them."""
 
 ENDLESS = ("hyp1f1",)
-"""Functions that never return in SciPy 1.17 if an operand is infinite; the kernel computes them."""
+"""Functions that never return in SciPy 1.17 if an operand is infinite, so PyGPU's kernel computes them."""
 
 
 def functions() -> dict[str, Any]:

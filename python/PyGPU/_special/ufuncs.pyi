@@ -5,19 +5,19 @@ from PyGPU._core import GPUArray, Ufunc
 i0: Ufunc
 """Compute the modified Bessel function of the first kind, of order 0."""
 i0e: Ufunc
-"""Compute `i0` scaled by the exponential."""
+"""Compute the exponentially scaled modified Bessel function of the first kind, of order 0."""
 i1: Ufunc
 """Compute the modified Bessel function of the first kind, of order 1."""
 i1e: Ufunc
-"""Compute `i1` scaled by the exponential."""
+"""Compute the exponentially scaled modified Bessel function of the first kind, of order 1."""
 k0: Ufunc
 """Compute the modified Bessel function of the second kind, of order 0."""
 k0e: Ufunc
-"""Compute `k0` scaled by the exponential."""
+"""Compute the exponentially scaled modified Bessel function of the second kind, of order 0."""
 k1: Ufunc
 """Compute the modified Bessel function of the second kind, of order 1."""
 k1e: Ufunc
-"""Compute `k1` scaled by the exponential."""
+"""Compute the exponentially scaled modified Bessel function of the second kind, of order 1."""
 j0: Ufunc
 """Compute the Bessel function of the first kind, of order 0."""
 j1: Ufunc
@@ -35,49 +35,49 @@ yv: Ufunc
 iv: Ufunc
 """Compute the modified Bessel function of the first kind, of real order."""
 ive: Ufunc
-"""Compute `iv` scaled by the exponential."""
+"""Compute the exponentially scaled modified Bessel function of the first kind, of real order."""
 kv: Ufunc
 """Compute the modified Bessel function of the second kind, of real order."""
 kve: Ufunc
-"""Compute `kv` scaled by the exponential."""
+"""Compute the exponentially scaled modified Bessel function of the second kind, of real order."""
 chdtr: Ufunc
-"""Compute the distribution function of chi-square."""
+"""Compute the distribution function of the chi-square distribution."""
 chdtrc: Ufunc
-"""Compute the survival function of chi-square."""
+"""Compute the survival function of the chi-square distribution."""
 chdtri: Ufunc
-"""Return the inverse of `chdtrc` for its second operand."""
+"""Return the x at which `chdtrc(v, x)` is p."""
 fdtr: Ufunc
-"""Compute the distribution function of F."""
+"""Compute the distribution function of the F distribution."""
 fdtrc: Ufunc
-"""Compute the survival function of F."""
+"""Compute the survival function of the F distribution."""
 fdtri: Ufunc
-"""Return the inverse of `fdtr` for its third operand."""
+"""Return the x at which `fdtr(dfn, dfd, x)` is p."""
 stdtr: Ufunc
-"""Compute the distribution function of Student's t."""
+"""Compute the distribution function of Student's t distribution."""
 stdtrit: Ufunc
-"""Return the inverse of `stdtr` for its second operand."""
+"""Return the t at which `stdtr(df, t)` is p."""
 bdtr: Ufunc
 """Compute the distribution function of the binomial distribution."""
 bdtrc: Ufunc
 """Compute the survival function of the binomial distribution."""
 bdtri: Ufunc
-"""Return the inverse of `bdtr` for its third operand."""
+"""Return the p at which `bdtr(k, n, p)` is y."""
 pdtr: Ufunc
 """Compute the distribution function of the Poisson distribution."""
 pdtrc: Ufunc
 """Compute the survival function of the Poisson distribution."""
 pdtri: Ufunc
-"""Return the inverse of `pdtr` for its second operand."""
+"""Return the m at which `pdtr(k, m)` is y."""
 nbdtr: Ufunc
 """Compute the distribution function of the negative binomial distribution."""
 nbdtrc: Ufunc
 """Compute the survival function of the negative binomial distribution."""
 nbdtri: Ufunc
-"""Return the inverse of `nbdtr` for its third operand."""
+"""Return the p at which `nbdtr(k, n, p)` is y."""
 btdtr: Ufunc
 """Compute the distribution function of the beta distribution; the same as `betainc`."""
 btdtri: Ufunc
-"""Return the inverse of `btdtr` for its third operand; the same as `betaincinv`."""
+"""Return the x at which `btdtr(a, b, x)` is p; the same as `betaincinv`."""
 gdtr: Ufunc
 """Compute the distribution function of the gamma distribution."""
 gdtrc: Ufunc
@@ -85,7 +85,7 @@ gdtrc: Ufunc
 kolmogorov: Ufunc
 """Compute the survival function of Kolmogorov's distribution."""
 smirnov: Ufunc
-"""Compute the survival function of the Kolmogorov-Smirnov statistic of one side."""
+"""Compute the survival function of the one-sided Kolmogorov-Smirnov statistic."""
 entr: Ufunc
 """Compute the elementwise entropy."""
 rel_entr: Ufunc
@@ -109,7 +109,7 @@ log_expit: Ufunc
 cbrt: Ufunc
 """Compute the cube root."""
 round: Ufunc
-"""Round to the nearest integer; a tie goes to the even one."""
+"""Round to the nearest integer; of two equally near integers, to the even one."""
 exp2: Ufunc
 """Compute 2**x."""
 exp10: Ufunc
@@ -191,9 +191,9 @@ gammainc: Ufunc
 gammaincc: Ufunc
 """Compute the regularized upper incomplete gamma function."""
 gammaincinv: Ufunc
-"""Return the inverse of `gammainc` for its second operand."""
+"""Return the x at which `gammainc(a, x)` is y."""
 gammainccinv: Ufunc
-"""Return the inverse of `gammaincc` for its second operand."""
+"""Return the x at which `gammaincc(a, x)` is y."""
 poch: Ufunc
 """Compute the Pochhammer symbol, a ratio of gamma functions."""
 beta: Ufunc
@@ -205,9 +205,9 @@ betainc: Ufunc
 betaincc: Ufunc
 """Compute the complement of the regularized incomplete beta function."""
 betaincinv: Ufunc
-"""Return the inverse of `betainc` for its third operand."""
+"""Return the x at which `betainc(a, b, x)` is y."""
 betainccinv: Ufunc
-"""Return the inverse of `betaincc` for its third operand."""
+"""Return the x at which `betaincc(a, b, x)` is y."""
 binom: Ufunc
 """Compute the binomial coefficient of two real numbers."""
 agm: Ufunc
@@ -215,7 +215,7 @@ agm: Ufunc
 ellipk: Ufunc
 """Compute the complete elliptic integral of the first kind."""
 ellipkm1: Ufunc
-"""Compute the complete elliptic integral of the first kind near 1."""
+"""Compute the complete elliptic integral of the first kind for m = 1 - p, accurate near m = 1."""
 ellipe: Ufunc
 """Compute the complete elliptic integral of the second kind."""
 ellipkinc: Ufunc

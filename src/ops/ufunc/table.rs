@@ -290,13 +290,13 @@ pub static TABLE: &[UfuncEntry] = &[
         same(BOOL, "{a} && {b}"), same(INTEGERS, "({U}){a} * ({U}){b}"), same(REAL, "{a} * {b}"), same(COMPLEX, "{a} * {b}")),
     row!("divide" 2 "Divide the first operand by the second; integers give floating-point results." "";
         with(INTEGERS, Output::As(Float64), ""), same(REAL, "{a} / {b}"), same(COMPLEX, "{a} / {b}").weighs(10)),
-    row!("floor_divide" 2 "Return the largest integer not above the quotient; 0 for a divisor 0 of integers." ARITHMETIC;
+    row!("floor_divide" 2 "Return the largest integer not above the quotient; 0 for integers divided by 0." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} / {b} : 0"), same(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})"),
         same(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})").weighs(13)),
-    row!("remainder" 2 "Return the remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers." ARITHMETIC;
+    row!("remainder" 2 "Return the remainder of `floor_divide`, with the divisor's sign; 0 for integers divided by 0." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
         same(REAL, "pygpu_op::floor_modulo<{T}>({a}, {b})").weighs(13)),
-    row!("fmod" 2 "Return the remainder with the dividend's sign; 0 for a divisor 0 of integers." ARITHMETIC;
+    row!("fmod" 2 "Return the remainder with the dividend's sign; 0 for integers divided by 0." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "{b} == 0 || {b} == -1 ? 0 : {a} % {b}"),
         same(REAL, "fmod({a}, {b})").weighs(13)),
     row!("power" 2 "Raise the first operand to the power of the second." ARITHMETIC;
@@ -308,16 +308,16 @@ pub static TABLE: &[UfuncEntry] = &[
         two(UNSIGNED, "{b} ? {a} / {b} : 0", Output::Same, "{b} ? {a} % {b} : 0"),
         two(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
         two(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_modulo<{T}>({a}, {b})").weighs(16)),
-    row!("maximum" 2 "Return the greater operand; NaN if one is NaN." ARITHMETIC;
+    row!("maximum" 2 "Return the greater operand; NaN if an operand is NaN." ARITHMETIC;
         same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
         same(REAL, "{a} >= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::maximum({a}, {b})")),
-    row!("minimum" 2 "Return the lesser operand; NaN if one is NaN." ARITHMETIC;
+    row!("minimum" 2 "Return the lesser operand; NaN if an operand is NaN." ARITHMETIC;
         same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} <= {b} ? {a} : {b}"),
         same(REAL, "{a} <= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::minimum({a}, {b})")),
-    row!("fmax" 2 "Return the greater operand; the other one if one is NaN." ARITHMETIC;
+    row!("fmax" 2 "Return the greater operand; if one operand is NaN, return the other operand." ARITHMETIC;
         same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
         same(REAL, "{a} >= {b} || {b} != {b} ? {a} : {b}"), same(COMPLEX, "pygpu_op::fmax({a}, {b})")),
-    row!("fmin" 2 "Return the lesser operand; the other one if one is NaN." ARITHMETIC;
+    row!("fmin" 2 "Return the lesser operand; if one operand is NaN, return the other operand." ARITHMETIC;
         same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} <= {b} ? {a} : {b}"),
         same(REAL, "{a} <= {b} || {b} != {b} ? {a} : {b}"), same(COMPLEX, "pygpu_op::fmin({a}, {b})")),
     comparison!("equal" "Test whether the operands are equal." "{a} == {b}" "{a} == {b}"),
@@ -398,7 +398,7 @@ pub static TABLE: &[UfuncEntry] = &[
     row!("ceil" 1 "Round up to an integer." "";
         same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "ceil({a})")),
     row!("trunc" 1 "Round towards 0 to an integer." ""; same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "trunc({a})")),
-    row!("rint" 1 "Round to the nearest integer; a tie goes to the even one." "";
+    row!("rint" 1 "Round to the nearest integer; of two equally near integers, to the even one." "";
         same(REAL, "rint({a})"), same(COMPLEX, "{T}(rint({a}.real()), rint({a}.imag()))")),
     row!("signbit" 1 "Test whether the sign bit is set, also for -0.0." ""; to(Bool, REAL, "copysign(({T})1, {a}) < 0")),
     real!("sqrt" "Compute the square root." "sqrt({a})" 0 complex "sqrt({a})" 8),

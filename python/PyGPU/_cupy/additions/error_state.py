@@ -25,7 +25,7 @@ def geterr() -> dict[str, Any]:
     Returns
     -------
     dict
-        The value of ``linalg``; the other values are None, as in CuPy.
+        The current setting under the key ``'linalg'``; all other values are None, as in CuPy.
 
     Examples
     --------
@@ -44,19 +44,19 @@ def seterr(
     Parameters
     ----------
     divide, over, under, invalid : None
-        Kernels report no floating-point errors.
+        Must be None, because kernels report no floating-point errors.
     linalg : {'ignore', 'raise'}, optional
         Recorded for `geterr`. PyGPU's functions raise `LinAlgError` in both cases, as NumPy's do.
 
     Returns
     -------
     dict
-        The previous treatment.
+        The previous settings, as `geterr` returned them.
 
     Raises
     ------
     NotImplementedError
-        For another value.
+        If `linalg` has another value, or another parameter is not None.
 
     Examples
     --------

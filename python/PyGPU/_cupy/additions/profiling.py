@@ -15,7 +15,7 @@ __all__ = ["profile", "time_range"]
 
 @contextlib.contextmanager
 def profile() -> Iterator[None]:
-    """Record a block with the profiler that the process runs under.
+    """Make the profiler under which the process runs record a ``with`` block.
 
     Examples
     --------

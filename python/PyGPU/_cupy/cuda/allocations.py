@@ -1,4 +1,4 @@
-"""CuPy's memory classes: memory of the driver, managed, stream-ordered, and of other libraries."""
+"""CuPy's classes for memory of the driver, managed memory, stream-ordered memory and memory of other libraries."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class ManagedMemory(BaseMemory):
         stream : Stream
             The stream.
         device_id : int, optional
-            Number of the device, the memory's by default; -1 for the host.
+            Number of the target device, by default the device of the memory; -1 for the host.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class MemoryAsync(BaseMemory):
         self.device_id = stream.device.index
         self.stream_ref = weakref.ref(stream)
         if self.size:
-            # Without the `with`, an allocator that creates `MemoryAsync` objects would call itself recursively.
+            # Without this `with` block, an allocator that creates `MemoryAsync` objects would call itself recursively.
             with using_allocator(None):
                 self.ptr = _core.raw_allocate_async(self.size, stream)
 

@@ -104,8 +104,8 @@ def end(stream: _core.Stream) -> _core.Graph:
     Raises
     ------
     CUDARuntimeError
-        With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and others for
-        an invalid capture.
+        With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and other
+        statuses if the capture is invalid.
     """
     try:
         return _core.Stream.end_capture(stream)
@@ -153,7 +153,7 @@ def synchronize(stream: _core.Stream) -> None:
     Raises
     ------
     CUDARuntimeError
-        With the status 900 if the stream is capturing, which invalidates the capture.
+        With the status 900 if the stream is capturing; the call invalidates the capture.
     """
     try:
         _core.Stream.synchronize(stream)

@@ -44,7 +44,7 @@ def from_pci_bus_id(text: str) -> Device:
     Raises
     ------
     CudaError
-        With code 1 for a text that is no such address, with code 101 if no device has the address.
+        With code 1 for a text that is not a PCI address, with code 101 if no device has the address.
     """
     if not re.fullmatch(r"[0-9a-fA-F]+:[0-9a-fA-F]+:[0-9a-fA-F]+\.[0-9a-fA-F]", text):
         raise error_of(INVALID_VALUE)

@@ -45,9 +45,9 @@ class Event(_core.Event):
 
     @property
     def ptr(self) -> int:
-        """Handle of the driver."""
+        """The driver's handle of the event."""
         handle = self.handle
-        EVENTS[handle] = self  # Functions of `cupy.cuda.runtime` look events up here.
+        EVENTS[handle] = self  # Functions of `cupy.cuda.runtime` find the event by its handle.
         return handle
 
 

@@ -99,7 +99,7 @@ def compile_with_cache(
     source : str
         The source.
     options : iterable of str, optional
-        Options of nvcc, which PyGPU accepts for every compiler.
+        Compiler options in nvcc's syntax, whichever compiler PyGPU uses.
     arch : str, optional
         Accepted for compatibility with CuPy; it has no effect, because the code is compiled for the current device.
     *args, **kwargs

@@ -81,7 +81,7 @@ class LineProfileHook(MemoryHook):
     Parameters
     ----------
     max_depth : int, optional
-        Largest depth of the calls that are distinguished; 0, the default, for all.
+        Maximum number of levels of calls in the report, including its root; 0, the default, for no maximum.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """CuPy's marks and ranges in a profiler's timeline.
 
-The first call enables PyGPU's annotation (`PyGPU.profile.annotate`), so that the profiler also shows the ranges of
-PyGPU's own functions. Without NVTX or ROCTX, for example on a machine without a GPU, the functions do nothing, and
-`available` is False.
+The first call of a function calls `PyGPU.profile.annotate`, so that the profiler also shows ranges for PyGPU's own
+functions. Without NVTX or ROCTX, for example on a machine without a GPU, the functions do nothing, and `available` is
+False.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _thread = _Thread()
 
 
 def is_available() -> bool:
-    """Return whether NVTX or ROCTX is installed; the first call enables PyGPU's annotation."""
+    """Return whether NVTX or ROCTX is installed; the first call also enables the ranges of PyGPU's functions."""
     global _found
     if _found is None:
         try:
@@ -72,7 +72,8 @@ def RangePushC(message: str, color: int = 0) -> None:
 
 def RangePop() -> None:
     """End the last range that the calling thread has begun."""
-    # Annotation may have been enabled or disabled since the range began, so the value stored at that time decides.
+    # Ranges may have been enabled or disabled since this range began. The bool that was stored then decides whether
+    # NVTX or ROCTX ends a range.
     if _thread.begun and _thread.begun.pop():
         _core._end_range()
 

@@ -169,7 +169,7 @@ class PinnedMemoryPool(_Pool[Any]):
 
     Notes
     -----
-    As in CuPy, the program waits for asynchronous copies before it drops their memory.
+    As in CuPy, the program must wait for asynchronous copies before it drops their memory.
 
     Examples
     --------

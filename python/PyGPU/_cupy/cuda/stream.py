@@ -51,7 +51,7 @@ class BaseStream(_core.Stream):
 
     @property
     def ptr(self) -> int:
-        """Handle of the driver; 0 for the default stream."""
+        """The driver's handle of the stream; 0 for the default stream."""
         return self.handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
@@ -89,11 +89,11 @@ class BaseStream(_core.Stream):
         Raises
         ------
         RuntimeError
-            If another device than the stream's is current.
+            If the current device is not the stream's device.
 
         Notes
         -----
-        As in CuPy, the end of a ``with stream:`` block also ends the last `use`.
+        As in CuPy, the end of a ``with stream:`` block also undoes the last call of `use`.
 
         Examples
         --------
@@ -240,8 +240,8 @@ class BaseStream(_core.Stream):
         Raises
         ------
         CUDARuntimeError
-            With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and others
-            for an invalid capture.
+            With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and other
+            statuses if the capture is invalid.
 
         Examples
         --------
@@ -344,7 +344,7 @@ class Stream(BaseStream, metaclass=_StreamClass):
         Raises
         ------
         TypeError
-            For an object without the protocol, and for a result that is not a pair of version 0 and a handle.
+            If the object has no `__cuda_stream__`, or if `__cuda_stream__` does not return version 0 and a handle.
 
         Examples
         --------
@@ -372,7 +372,7 @@ class ExternalStream(BaseStream):
     Parameters
     ----------
     ptr : int
-        Handle of the driver. The stream must exist as long as the object.
+        The driver's handle of the stream, which must exist as long as the object.
     device_id : int, optional
         Number of the stream's device; -1 if it is unknown.
 

@@ -67,7 +67,7 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False
     -------
     GPUArray
         `n` numbers along the axis: the real number of frequency 0, then the real and the imaginary part of each
-        frequency. The last number of an even `n` is real.
+        frequency. If `n` is even, the highest frequency has only a real part.
 
     Examples
     --------

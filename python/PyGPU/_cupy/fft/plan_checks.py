@@ -58,7 +58,7 @@ def check_plan(
     plan : Plan1d, PlanNd or None
         Argument `plan` of the call.
     value_type : {"C2C", "R2C", "C2R"}
-        Kind of values.
+        Kind of transform: complex to complex, real to complex, or complex to real.
     a : GPUArray
         Input.
     lengths : sequence of int or None
@@ -71,9 +71,9 @@ def check_plan(
     Raises
     ------
     RuntimeError
-        For an argument in the block of a plan.
+        If `plan` is given inside a ``with`` block of a plan.
     ValueError
-        If the plan is for other transforms.
+        If the plan does not match the array, the lengths or the axes.
     """
     current = get_current_plan()
     if current is not None:

@@ -1,4 +1,4 @@
-"""Creation of the plan for the transforms of an array, as by `cupyx.scipy.fft.get_fft_plan`."""
+"""The function `get_fft_plan` of `cupyx.scipy.fft`, which creates the plan for the transforms of an array."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ def get_fft_plan(
     a : GPUArray
         Array that is transformed, in C or Fortran order.
     shape : int or sequence of int, optional
-        Number of points along each axis of the transform, of the result for ``"C2R"``; by default the array's.
+        Number of points along each axis of the transform, counted in the result for ``"C2R"``; by default the lengths
+        of the array's axes.
     axes : int or sequence of int, optional
         Axes of the transform; by default all axes, or as many of the last axes as `shape` has lengths. Several axes
         must be neighbours, and must include the first or the last axis.
     value_type : {"C2C", "R2C", "C2R"}, optional
-        Complex to complex numbers, real to complex ones or complex to real ones.
+        Kind of transform: complex to complex, real to complex, or complex to real.
 
     Returns
     -------
@@ -47,7 +48,7 @@ def get_fft_plan(
     Raises
     ------
     ValueError
-        If the array is not contiguous, or if these axes have no plan.
+        If the array is not contiguous, or if no plan supports the axes.
 
     Notes
     -----

@@ -70,7 +70,8 @@ class _PlanBlock:
 def _checked_transform(fft_type: int, direction: int, a: _core.GPUArray, out: _core.GPUArray) -> tuple[str, str]:
     """Check a plan's direction and dtypes; return the name of the function of `PyGPU.fft`, and its `norm`."""
     value_type = value_type_of(fft_type)
-    # cuFFT ignores the direction of transforms from and to real numbers.
+    # As in cuFFT, transforms from real numbers are forward and transforms to real numbers are inverse, whichever
+    # direction is passed.
     direction = {"R2C": CUFFT_FORWARD, "C2R": CUFFT_INVERSE}.get(value_type, direction)
     if (value_type, direction) not in _NAMES:
         raise ValueError(f"direction={direction!r} is none: write cufft.CUFFT_FORWARD or cufft.CUFFT_INVERSE")
@@ -136,7 +137,7 @@ class Plan1d(_PlanBlock):
         return f"Plan1d(nx={self.nx}, fft_type={self.fft_type:#x}, batch={self.batch})"
 
     def _lengths(self) -> tuple[int, int]:
-        """Return two numbers: the elements of one transform's input, and the elements of its output."""
+        """Return the numbers of elements of one transform's input and of its output."""
         half = self.nx // 2 + 1
         value_type = value_type_of(self.fft_type)
         return half if value_type == "C2R" else self.nx, half if value_type == "R2C" else self.nx
@@ -147,9 +148,10 @@ class Plan1d(_PlanBlock):
         Parameters
         ----------
         a, out : GPUArray
-            Input and output, of the plan's dtypes; `out` may be `a` for complex numbers.
+            Input and output, of the plan's dtypes. In complex-to-complex transforms `out` may be `a`.
         direction : int
-            ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``; transforms of real numbers have one direction.
+            ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``. It is ignored for transforms from real numbers, which
+            are always forward, and to real numbers, which are always inverse.
         """
         name, scaling = _checked_transform(self.fft_type, direction, a, out)
         for array, length in zip((a, out), self._lengths(), strict=True):
@@ -168,7 +170,7 @@ class Plan1d(_PlanBlock):
         return (*a.shape[:-1], self._lengths()[1]), dtypes_of(self.fft_type)[1]
 
     def get_output_array(self, a: _core.GPUArray) -> _core.GPUArray:
-        """Create an array for the transform of another array along its last axis.
+        """Create an uninitialised output array for the transform of `a` along its last axis.
 
         Parameters
         ----------
@@ -212,9 +214,9 @@ class PlanNd(_PlanBlock):
     inembed, onembed : sequence of int or None
         Lengths of the axes in memory of input and output; None for contiguous arrays.
     istride, ostride : int
-        Elements from one element of the last axis to the next.
+        Distance of neighbours on the last axis, in elements.
     idist, odist : int
-        Elements from one transform to the next.
+        Distance of the first elements of successive transforms, in elements.
     fft_type : int
         Type of the elements, such as ``cufft.CUFFT_C2C``.
     batch : int
@@ -224,7 +226,7 @@ class PlanNd(_PlanBlock):
     last_axis : int
         Axis of the arrays along which half of a spectrum is stored.
     last_size : int or None
-        Length of the result along this axis; None for complex numbers.
+        Length of the result along `last_axis`; None in complex-to-complex transforms.
 
     Notes
     -----
@@ -293,9 +295,10 @@ class PlanNd(_PlanBlock):
         Parameters
         ----------
         a, out : GPUArray
-            Input and output, of the plan's dtypes; `out` may be `a` for complex numbers.
+            Input and output, of the plan's dtypes. In complex-to-complex transforms `out` may be `a`.
         direction : int
-            ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``; transforms of real numbers have one direction.
+            ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``. It is ignored for transforms from real numbers, which
+            are always forward, and to real numbers, which are always inverse.
         """
         name, scaling = _checked_transform(self.fft_type, direction, a, out)
         if self.batch:
@@ -310,7 +313,7 @@ class PlanNd(_PlanBlock):
         return tuple(shape), dtypes_of(self.fft_type)[1]
 
     def get_output_array(self, a: _core.GPUArray, order: str = "C") -> _core.GPUArray:
-        """Create an array for the transform of another array along the plan's axes.
+        """Create an uninitialised output array for the transform of `a` along the plan's axes.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _native(values: Any) -> Any:
-    """Convert a host array of the other byte order to the native byte order, as CuPy does."""
+    """Convert a host array whose byte order is not native to the native byte order, as CuPy does."""
     if isinstance(values, np.ndarray) and not values.dtype.isnative:
         return values.astype(values.dtype.newbyteorder("="))
     return values

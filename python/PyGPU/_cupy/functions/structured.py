@@ -65,7 +65,7 @@ def _created(description: Any, **keywords: Any) -> np.dtype[Any]:
 
 
 def _rounded(offset: int, alignment: int) -> int:
-    """Return the next multiple of an alignment."""
+    """Round an offset up to a multiple of an alignment."""
     return -(-offset // alignment) * alignment
 
 

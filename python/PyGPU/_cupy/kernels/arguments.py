@@ -75,7 +75,7 @@ def as_array(value: Any) -> Any:
     Raises
     ------
     TypeError
-        For arrays of the host and other objects.
+        For host arrays, and for objects that are neither arrays, numbers nor textures.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def check_ranges(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
     Parameters
     ----------
     args : sequence
-        Arguments of a rejected launch.
+        Arguments of a launch that the native module rejected.
     dtypes : sequence of numpy.dtype
         Types of the inputs.
 

@@ -25,7 +25,8 @@ from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_ke
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-# Array form in the key of a kernel whose loop PyGPU generates: one compiled kernel serves arrays of all layouts.
+# Replaces the forms of the arrays in the key of a kernel whose loop PyGPU generates, because one compiled kernel of
+# this kind serves arrays of all layouts.
 _ANY_FORM = ArrayForm(1, True, True)
 
 
@@ -38,11 +39,12 @@ class ElementwiseKernel(CachedSources):
         Declarations of inputs and outputs, such as ``'T x, float32 y'`` and ``'T z'``. A single letter is a placeholder
         for the dtype of the arrays that a call passes. The kernel itself indexes an array that is declared ``raw``.
     operation : str
-        The operation, in which the names are elements: ``'z = x * x + y'``. ``i`` is the index of the element.
+        The operation for one element, in which a name is an array's element: ``'z = x * x + y'``. ``i`` is the index of
+        the element.
     name : str, optional
         Name of the kernel in profilers.
     reduce_dims : bool, optional
-        Accepted as a hint; PyGPU combines axes itself.
+        Accepted for compatibility with CuPy; it has no effect, because PyGPU merges axes itself.
     preamble : str, optional
         Code before the kernel: functions, types, macros.
     no_return : bool, optional
@@ -126,7 +128,7 @@ class ElementwiseKernel(CachedSources):
         return self.call(args, size, stream, block_size)
 
     def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
-        """Check all arguments and launch the kernel; calls with new argument types come here.
+        """Check all arguments and launch the kernel; used for the first call with given types of arguments.
 
         Parameters
         ----------

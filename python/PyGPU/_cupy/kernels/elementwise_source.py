@@ -216,8 +216,8 @@ def loop_kernel(
             before.append(f"{element} &{name} = _raw_{name}[i];")
     compact = re.sub(r"[\s(]", "", text.operation)
     if any(f"&{name}" in compact for name in _references(before)):
-        # The operation takes the address of an element. Elements of a pack have no address, and the compiler loads no
-        # packs for an operation that uses `tid`.
+        # The operation takes the address of an array element. If elements are loaded in packs, an element has no
+        # address. A use of `tid` makes PyGPU generate a kernel without packs.
         before.append("(void)tid;")
     loop_prep = text.loop_prep
     kind = indexer(text, ndim)

@@ -41,7 +41,7 @@ def _converted(value: Any, parameter: str, is_narrow: bool) -> Any:
     if isinstance(value, np.ndarray) and value.ndim > 0 and value.size == 1:
         value = value.reshape(())[()]
     if not isinstance(value, _Number):
-        return getattr(value, "kernel_argument", value)  # Textures and surfaces have this attribute.
+        return getattr(value, "kernel_argument", value)  # Textures and surfaces have the attribute `kernel_argument`.
     dtype = _declared_dtype(parameter)
     if dtype is None:
         return _own_scalar(value, is_narrow)
@@ -143,7 +143,7 @@ class Function:
         shared_mem: int,
         stream: Any,
     ) -> None:
-        """Launch again after `error` with converted arguments and with lengths of at least 1.
+        """Launch again after `error`, with converted arguments and with lengths of grid and block of at least 1.
 
         If neither the arguments nor the lengths change, raise `error`.
         """

@@ -36,11 +36,11 @@ class RawKernel:
     name : str
         Name of the kernel in the source.
     options : tuple of str, optional
-        Options of nvcc, which PyGPU accepts for every compiler: ``('-DN=3', '-std=c++17')``.
+        Compiler options in nvcc's syntax, whichever compiler PyGPU uses: ``('-DN=3', '-std=c++17')``.
     backend : {'nvrtc', 'nvcc'}, optional
         The compiler on NVIDIA's GPUs. ``'nvcc'`` is used if it is installed, otherwise the device's own compiler.
     translate_cucomplex : bool, optional
-        Whether the functions of ``cuComplex.h`` are those of ``complex<T>``.
+        Whether the functions of ``cuComplex.h`` are replaced by functions of ``complex<T>``.
     enable_cooperative_groups : bool, optional
         Whether all blocks run concurrently, so that the kernel may synchronize the grid.
     jitify : bool, optional

@@ -23,7 +23,7 @@ class RawModule:
     path : str, optional
         Path of a cubin, of PTX, or of another image that the driver accepts.
     options : tuple of str, optional
-        Options of nvcc, which PyGPU accepts for every compiler.
+        Compiler options in nvcc's syntax, whichever compiler PyGPU uses.
     backend, translate_cucomplex, enable_cooperative_groups, jitify
         As for `RawKernel`.
     name_expressions : iterable of str, optional

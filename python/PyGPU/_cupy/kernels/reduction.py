@@ -45,7 +45,7 @@ class ReductionKernel(CachedSources):
     post_map_expr : str
         Assigns the reduced value ``a`` to the outputs: ``'y = sqrt(a)'``, or ``'y = a.sum, z = a.count'``.
     identity : str or number or None
-        The value of no elements; None if there is none.
+        Result for an array without elements; None if such an array is an error.
     name : str, optional
         Name of the kernel in profilers.
     reduce_type : str, optional

@@ -65,7 +65,7 @@ class Nest:
 
     @property
     def size(self) -> int:
-        """Number of indices."""
+        """Number of points of the iteration space."""
         return int(np.prod(self.lengths, dtype=np.int64))
 
     def parameter(self) -> np.void:

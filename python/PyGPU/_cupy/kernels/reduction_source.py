@@ -78,7 +78,7 @@ def state_dtype(text: ReductionText, types: TypeMap) -> np.dtype[Any] | None:
 def total_kernel(
     text: ReductionText, inputs: Sequence[Parameter], types: TypeMap, is_array: Sequence[bool], dtype: np.dtype[Any]
 ) -> Any:
-    """Return PyGPU's `ReductionKernel` that reduces all elements to one value, without the user's last expression.
+    """Return PyGPU's `ReductionKernel` that reduces all elements to one value, without the user's `post_map_expr`.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ UNSIGNED: tuple[type, ...] = tuple(np.dtype(character).type for character in "BH
 
 
 def skip_classes() -> tuple[type[BaseException], ...]:
-    """Return the exception classes that skip a test, of unittest and of pytest."""
+    """Return the exception classes by which unittest and pytest skip a test."""
     try:
         from _pytest.outcomes import Skipped
     except ImportError:

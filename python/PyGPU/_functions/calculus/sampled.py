@@ -76,7 +76,7 @@ def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GP
 
 
 def _edge(f: list[Any], near: Any, far: Any) -> Any:
-    """Return the slope at the first or last sample of the parabola through the three samples nearest to it."""
+    """Return the slope at the first or last sample: that of the parabola through the three outermost samples."""
     total = near + far
     return f[0] * (-(total + near) / (near * total)) + f[1] * (total / (near * far)) - f[2] * (near / (far * total))
 

@@ -28,7 +28,7 @@ def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
 
 
 def _inexact_type(*ends: Any) -> np.dtype[Any]:
-    """Return the inexact dtype that NumPy chooses for numbers between ends.
+    """Return the floating-point or complex dtype that NumPy chooses for numbers between two ends.
 
     If an end is an array, ends that are Python numbers do not affect the dtype.
     """

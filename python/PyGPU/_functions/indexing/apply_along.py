@@ -114,7 +114,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     Parameters
     ----------
     x : GPUArray
-        Arguments of the functions.
+        Elements that are passed to the functions.
     condlist : sequence of GPUArray
         Condition of each function; if several are true for an element, the last one applies.
     funclist : sequence of callables or numbers

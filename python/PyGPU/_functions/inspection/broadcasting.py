@@ -25,9 +25,9 @@ class broadcast:
     shape : tuple of int
         Common shape.
     ndim : int
-        Number of its axes; also under NumPy's older name.
+        Number of axes of the common shape; `nd` is NumPy's older name of this attribute.
     size : int
-        Number of its elements.
+        Number of elements of the common shape.
     numiter : int
         Number of arrays.
 

@@ -33,7 +33,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     Raises
     ------
     ValueError
-        For vectors of other lengths, and if both operands are vectors of two numbers.
+        For vectors with neither two nor three numbers, and if both operands are vectors of two numbers.
 
     Examples
     --------

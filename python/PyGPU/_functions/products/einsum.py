@@ -267,8 +267,8 @@ def einsum(
     ----------
     *operands : str and GPUArray
         A string with a letter for each axis of each array, such as ``'ij,jk->ik'``, and the arrays; or each array
-        followed by a list of numbers for its axes. The result is summed over letters that it lacks; ``...`` represents
-        further axes.
+        followed by a list of numbers for its axes. The products are summed over letters that the result lacks; ``...``
+        represents further axes.
     out : GPUArray, optional
         Output array.
     dtype : dtype-like, optional

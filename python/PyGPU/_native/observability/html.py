@@ -64,7 +64,7 @@ def _values(array: GPUArray) -> str | None:
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
     except (_core.CudaError, _core.NotSupportedError):
-        return None  # The memory is unreadable, or another thread captures the array's stream.
+        return None  # The copy fails if the memory is unreadable, or if another thread captures the array's stream.
 
 
 def array_html(array: GPUArray) -> str:

@@ -87,7 +87,7 @@ def origin(way: str) -> Origin:
     Parameters
     ----------
     way : str
-        The way of the handover.
+        Name of the protocol or call that hands the memory over.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def hand_over(
     handle : int, optional
         Handle of the stream that the consumer named.
     way : str
-        The way of the handover.
+        Name of the protocol or call that hands the memory over.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def hand_over(
 
 
 def check_import(producer: object, device: _core.Device, ready: _core.Stream) -> None:
-    """Report an import without a stream if the producer's library has pending work on another stream.
+    """Report an import without a stream if the producer's library has pending work on a stream other than `ready`.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class _Annotation(str):
 
 def _shown(annotation: Any) -> Any:
     """Return an annotation in the form that is shown without quotes; other annotations than strings are unchanged."""
-    if isinstance(annotation, ForwardRef):  # `NamedTuple` converts strings.
+    if isinstance(annotation, ForwardRef):  # `NamedTuple` converts strings to `ForwardRef`.
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str) and type(annotation) is not _Annotation:
         return _Annotation(annotation)
@@ -45,7 +45,7 @@ def _shown(annotation: Any) -> Any:
 
 def _convert_function(function: Any) -> None:
     while isinstance(function, FunctionType):
-        # `NamedTuple` executes its `__new__` in a namespace of its own.
+        # The global namespace of a named tuple's `__new__` has a name that begins with `namedtuple_`.
         if function.__globals__.get("__name__", "").startswith(("PyGPU.", "namedtuple_")):
             # A wrapper may share its dictionary of annotations with a function of another library. The dictionary is
             # therefore replaced instead of changed.

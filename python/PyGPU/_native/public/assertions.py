@@ -39,7 +39,7 @@ def _fetching(function: _Function) -> _Function:
         __tracebackhide__ = True  # pytest then shows the failing line of the test instead of this function.
         return function(*on_host(args), **on_host(kwargs))
 
-    compare.__module__ = "PyGPU.testing"  # `help` shows this module name.
+    compare.__module__ = "PyGPU.testing"  # `help` shows `PyGPU.testing` as the function's module.
     compare.__doc__ = f"{_summary(function)}\n\n    As `numpy.testing.{function.__name__}`; device arrays are fetched."
     return compare  # type: ignore[return-value]
 

@@ -38,7 +38,7 @@ def nvmlInit() -> nvmlReturn_t:
 
 
 def nvmlShutdown() -> nvmlReturn_t:
-    """Shut NVML down once for a call of `nvmlInit`.
+    """Undo one call of `nvmlInit`; NVML shuts down when all calls are undone.
 
     Returns
     -------

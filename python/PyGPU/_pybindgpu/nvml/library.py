@@ -27,7 +27,7 @@ class Library(Protocol):
         """Initialize NVML; NVML counts these calls, and shuts down after as many calls of `shutdown`."""
 
     def shutdown(self) -> int:
-        """Shut NVML down once for each call of `initialize`."""
+        """Undo one call of `initialize`."""
 
     def find(self, uuid: str) -> tuple[Handle | None, int]:
         """Return NVML's handle of the device with a UUID, written as nvidia-smi prints it."""

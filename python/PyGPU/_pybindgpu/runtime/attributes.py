@@ -219,8 +219,8 @@ class cudaPointerAttributes:
         ``cudaMemoryTypeUnregistered`` (0), ``cudaMemoryTypeHost`` (1), ``cudaMemoryTypeDevice`` (2) or
         ``cudaMemoryTypeManaged`` (3).
     device : int
-        The device that owns the memory, or for which the memory is page-locked; ``cudaInvalidDeviceId`` (-2) for other
-        memory.
+        The device that owns the memory, or for which the memory is page-locked; ``cudaInvalidDeviceId`` (-2) for memory
+        that is not registered with the driver.
     devicePointer : int
         Address in device code; 0 if devices cannot access the memory.
     hostPointer : int
@@ -253,7 +253,8 @@ def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaE
     attributes : cudaPointerAttributes
         The attributes; the type of ordinary host memory is ``cudaMemoryTypeUnregistered``.
     status : cudaError_t
-        Success, also for ordinary host memory.
+        Success, also for memory that is not
+        registered with the driver.
 
     Raises
     ------

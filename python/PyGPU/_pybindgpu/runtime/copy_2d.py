@@ -76,7 +76,7 @@ def cudaMemcpy2D(
     Raises
     ------
     TypeError
-        If an argument is of a wrong kind.
+        If the type of an argument is wrong.
     ValueError
         If a number is negative or too large, or if an ndarray is too short, not contiguous, or a read-only
         destination.
@@ -163,7 +163,7 @@ def cudaMemcpyPeer(
     Raises
     ------
     TypeError
-        If an argument is of a wrong kind.
+        If the type of an argument is wrong.
     ValueError
         If an address or `count` is negative or too large.
 

@@ -121,7 +121,7 @@ def cudaFreeHost(ptr: Address) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for any other address.
+        0 on success; 1 (``cudaErrorInvalidValue``) for an address that neither function returned.
 
     Raises
     ------

@@ -103,7 +103,8 @@ def cudaIpcGetMemHandle(devPtr: Address) -> tuple[cudaIpcMemHandle_t, cudaError_
     handle : cudaIpcMemHandle_t
         The handle; zeros after an error. This process must not free the memory while another process uses the handle.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for other memory, 801 (``cudaErrorNotSupported``) on the CPU.
+        1 (``cudaErrorInvalidValue``) for memory that cannot be shared by a handle, 801 (``cudaErrorNotSupported``) on
+        the CPU.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for any other address.
+        1 (``cudaErrorInvalidValue``) for an address that `cudaIpcOpenMemHandle` did not return.
 
     Raises
     ------
@@ -219,7 +220,7 @@ def cudaIpcGetEventHandle(event: EventLike) -> tuple[cudaIpcEventHandle_t, cudaE
     Returns
     -------
     handle : cudaIpcEventHandle_t
-        Zeros after an error.
+        The handle; zeros after an error.
     status : cudaError_t
         The driver's error for an event with other flags, 801 (``cudaErrorNotSupported``) on the CPU.
 
@@ -250,7 +251,7 @@ def cudaIpcOpenEventHandle(handle: cudaIpcEventHandle_t | bytes | bytearray) -> 
     Returns
     -------
     event : cudaEvent_t
-        Its handle is 0 after an error.
+        The event; its handle is 0 after an error.
     status : cudaError_t
         The driver's error for a handle that the driver did not create or that this process created, 801
         (``cudaErrorNotSupported``) on the CPU.

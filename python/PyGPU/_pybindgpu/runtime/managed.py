@@ -31,7 +31,7 @@ cudaCpuDeviceId = -1
 cudaMemAttachGlobal = 1
 """Every stream may use the managed memory."""
 cudaMemAttachHost = 2
-"""Only the host may use the managed memory at first."""
+"""Only the host may use the managed memory until another attachment is set."""
 
 cudaMemAdviseSetReadMostly = 1
 """The memory is mostly read: each device that reads it may have a copy."""
@@ -165,8 +165,8 @@ def cudaMemAdvise(devPtr: Address, count: SupportsIndex, advice: SupportsIndex, 
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for other advice and for a range that is not managed memory, 101 for a device that
-        does not exist, or that does not support page migration.
+        1 (``cudaErrorInvalidValue``) for unknown advice and for a range that is not managed memory, 101 for a device
+        that does not exist, or that does not support page migration.
 
     Raises
     ------

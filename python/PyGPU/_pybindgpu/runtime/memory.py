@@ -102,7 +102,8 @@ def cudaFree(devPtr: Address) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for any other address: arrays and allocators free their own memory.
+        0 on success; 1 (``cudaErrorInvalidValue``) for an address that none of these functions returned: arrays and
+        allocators free their own memory.
 
     Raises
     ------

@@ -25,7 +25,7 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = default_flags()
 
-# Programs may assign another list to ``DEFAULT_NVCC_FLAGS`` in these modules.
+# Modules in which programs may assign another list to ``DEFAULT_NVCC_FLAGS``.
 _PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
 
 Result = TypeVar("Result")
@@ -70,7 +70,7 @@ def _compiler(nvcc: str) -> str | None:
 def _compile_with_fallback(
     compile_with: Callable[[list[str], str | None], Result], options: list[str], nvcc: str
 ) -> Result:
-    """Compile with the run-time compiler, and again with nvcc or other headers if that fails."""
+    """Compile with the run-time compiler; if that fails, compile with nvcc or with empty headers of the host."""
     compiler = _compiler(nvcc)
     try:
         return compile_with(options, compiler)

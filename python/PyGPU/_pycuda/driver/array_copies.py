@@ -247,8 +247,8 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
     Parameters
     ----------
     nparray : ndarray
-        Contiguous array with two or three axes. An element of float64, complex64 or complex128 is stored as two or four
-        32-bit integers, as ``fp_tex2D`` and similar functions require.
+        Contiguous array with two or three axes. An element of float64 or complex64 is stored as two 32-bit integers,
+        one of complex128 as four, as ``fp_tex2D`` and similar functions require.
     order : str
         ``'C'`` or ``'F'``, the memory order of the elements.
     allowSurfaceBind : bool, optional

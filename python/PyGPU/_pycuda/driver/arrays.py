@@ -47,7 +47,7 @@ class array3d_flags:
     TEXTURE_GATHER = 8
 
 
-setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name is not a valid Python identifier
+setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name `2DARRAY` is not a valid Python identifier.
 
 
 class ArrayDescriptor:
@@ -98,7 +98,7 @@ def dtype_to_array_format(dtype: Any) -> int:
     Raises
     ------
     TypeError
-        For other dtypes.
+        For a dtype that is none of these.
 
     Examples
     --------

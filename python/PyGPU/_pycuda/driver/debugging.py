@@ -8,7 +8,7 @@ _is_on = False
 
 
 def set_debugging(flag: bool = True) -> None:
-    """Enable debugging: all sources that are compiled afterwards get the options ``-g -G``.
+    """Enable or disable debugging. If enabled, sources are compiled with the options ``-g -G``.
 
     Parameters
     ----------

@@ -239,7 +239,7 @@ class Device:
             try:
                 attributes[attr] = self.get_attribute(attr)
             except _core.NotSupportedError:
-                pass  # Only CUDA supports this attribute; HIP and the CPU do not.
+                pass  # Only the CUDA backend supports `attr`.
             except _core.LogicError as error:
                 warnings.warn(f"the driver does not tell {attr.name}: {error}", stacklevel=2)
         return attributes
@@ -295,7 +295,7 @@ class Device:
         Parameters
         ----------
         dev : Device
-            The other device.
+            The device whose memory would be accessed.
 
         Returns
         -------

@@ -365,7 +365,7 @@ def managed_pointer(ary: NDArray[Any]) -> int | None:
     Returns
     -------
     int or None
-        The address; None if the ndarray is in other memory.
+        The address; None if the ndarray is not in managed memory.
     """
     owner: Any = ary
     while isinstance(owner, numpy.ndarray):
@@ -386,8 +386,8 @@ def register_host_memory(ary: NDArray[Any], flags: SupportsIndex = 0) -> NDArray
     Returns
     -------
     numpy.ndarray
-        Array over the same memory, whose ``base`` is a `RegisteredHostMemory`. The memory is unlocked with the last
-        such array.
+        Array over the same memory, whose ``base`` is a `RegisteredHostMemory`. The memory is unlocked when the last
+        array over it is dropped.
 
     Raises
     ------

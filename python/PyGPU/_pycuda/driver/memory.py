@@ -283,8 +283,8 @@ def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
     Parameters
     ----------
     devptr : DeviceAllocation or int
-        Start of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which has no such handles:
-        copy the array into memory from `mem_alloc`.
+        Start of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver and has no IPC handles: copy
+        the array into memory from `mem_alloc`.
 
     Returns
     -------
@@ -339,12 +339,12 @@ class IPCMemoryHandle:
         self._memory = _core.open_shared_memory(handle)
 
     def close(self) -> None:
-        """Wait for the device and close the memory.
+        """Wait for the device, then unmap the other process's memory, which its owner keeps.
 
         Raises
         ------
         CudaError
-            With code 1, if the memory was already closed.
+            With code 1, if the memory was already unmapped.
         """
         self._memory.free()
 

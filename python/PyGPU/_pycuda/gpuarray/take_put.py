@@ -179,7 +179,7 @@ def multi_take_put(
     dest_indices, src_indices : GPUArray of ints
         Target and source index of each element, of one dtype and length.
     dest_shape : tuple of ints, optional
-        Shape of new results, whose other elements are uninitialised.
+        Shape of the arrays that are created without `out`. Elements that are not written stay uninitialised.
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional

@@ -33,7 +33,8 @@ class DeviceData:
     Notes
     -----
     Only attributes that the device reports exist; others raise AttributeError. No driver reports the allocation
-    granularity of registers and shared memory: `Kernel.active_blocks` queries the driver for the resulting number.
+    granularity of registers and shared memory. `Kernel.active_blocks` returns the number of blocks that the driver
+    computes with this granularity.
 
     Examples
     --------
@@ -107,7 +108,7 @@ class DeviceData:
         Raises
         ------
         ValueError
-            For any other size of a word.
+            If `word_size` is not 4, 8 or 16.
 
         Examples
         --------

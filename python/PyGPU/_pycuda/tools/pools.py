@@ -154,7 +154,7 @@ class _Pool(Generic[Block]):
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # Unreachable reference cycles may own blocks of the pool.
+            gc.collect()  # The garbage collector returns blocks of the pool that unreachable reference cycles own.
         while True:
             try:
                 return self._allocate(nbytes)

@@ -1,7 +1,7 @@
 """Marks and ranges in a profiler's timeline; ``available`` is true if NVTX or ROCTX is installed.
 
-The first call also enables the ranges of PyGPU's own functions (`PyGPU.profile.annotate`). Without NVTX and ROCTX, the
-functions do nothing.
+The first call of a function also calls `PyGPU.profile.annotate`, which enables the ranges of PyGPU's own functions.
+Without NVTX and ROCTX, the functions do nothing.
 """
 
 # ruff: noqa: F403

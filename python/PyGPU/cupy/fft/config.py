@@ -19,7 +19,7 @@ from PyGPU._cupy.fft.plan_cache import (
 )
 from PyGPU._native.public import listing as _listing
 
-# The list excludes the settings, because reading them emits a warning.
+# `__all__` excludes the settings, because reading them emits a warning.
 __all__ = [
     "clear_plan_cache", "get_current_callback_manager", "get_plan_cache", "get_plan_cache_max_memsize",
     "get_plan_cache_size", "set_cufft_callbacks", "set_cufft_gpus", "set_plan_cache_max_memsize",

@@ -15,7 +15,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``iv(0, x)``"
         [&FLOAT] &[small(None), integers(None), single("pygpu_special::i0({a})", 3), double("cyl_bessel_i0({a})", 7)];
         "[0.0, 1.0]" => "[1.0, 1.266066]"),
-    special!("i0e" (x) "Compute `i0` scaled by the exponential."
+    special!("i0e" (x) "Compute the exponentially scaled modified Bessel function of the first kind, of order 0."
         "``exp(-abs(x)) * i0(x)``"
         [&xsf::I0, &FLOAT] &[small(None), integers(None), single("pygpu_special::i0e({a})", 3), double("pygpu_xsf::i0e({a})", 4)];
         "[0.0, 1.0]" => "[1.0, 0.46576]"),
@@ -23,7 +23,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``iv(1, x)``"
         [&FLOAT] &[small(None), integers(None), single("pygpu_special::i1({a})", 3), double("cyl_bessel_i1({a})", 7)];
         "[0.0, 1.0]" => "[0.0, 0.565159]"),
-    special!("i1e" (x) "Compute `i1` scaled by the exponential."
+    special!("i1e" (x) "Compute the exponentially scaled modified Bessel function of the first kind, of order 1."
         "``exp(-abs(x)) * i1(x)``"
         [&xsf::I1, &FLOAT] &[small(None), integers(None), single("pygpu_special::i1e({a})", 3), double("pygpu_xsf::i1e({a})", 5)];
         "[0.0, 1.0]" => "[0.0, 0.20791]"),
@@ -31,7 +31,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``kv(0, x)``"
         [&xsf::K0, &FLOAT] &[small(None), integers(None), single("pygpu_special::k0({a})", 4), double("pygpu_xsf::k0({a})", 16)];
         "[1.0, 2.0]" => "[0.421024, 0.113894]"),
-    special!("k0e" (x) "Compute `k0` scaled by the exponential."
+    special!("k0e" (x) "Compute the exponentially scaled modified Bessel function of the second kind, of order 0."
         "``exp(x) * k0(x)``"
         [&xsf::K0, &FLOAT] &[small(None), integers(None), single("pygpu_special::k0e({a})", 4), double("pygpu_xsf::k0e({a})", 16)];
         "[1.0, 2.0]" => "[1.144463, 0.841568]"),
@@ -39,7 +39,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``kv(1, x)``"
         [&xsf::K1, &FLOAT] &[small(None), integers(None), single("pygpu_special::k1({a})", 4), double("pygpu_xsf::k1({a})", 18)];
         "[1.0, 2.0]" => "[0.601907, 0.139866]"),
-    special!("k1e" (x) "Compute `k1` scaled by the exponential."
+    special!("k1e" (x) "Compute the exponentially scaled modified Bessel function of the second kind, of order 1."
         "``exp(x) * k1(x)``"
         [&xsf::K1, &FLOAT] &[small(None), integers(None), single("pygpu_special::k1e({a})", 4), double("pygpu_xsf::k1e({a})", 17)];
         "[1.0, 2.0]" => "[1.636153, 1.033477]"),
@@ -75,7 +75,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``1j**-v * jv(v, 1j * z)``"
         [&MODIFIED] &[small(None), integers(None), real("pygpu_special::iv({a}, {b})", None, 84)];
         "0.5, [1.0, 2.0]" => "[0.937675, 2.046237]"),
-    special!("ive" (v, z) "Compute `iv` scaled by the exponential."
+    special!("ive" (v, z) "Compute the exponentially scaled modified Bessel function of the first kind, of real order."
         "``exp(-abs(z)) * iv(v, z)``"
         [&MODIFIED] &[small(None), integers(None), real("pygpu_special::ive({a}, {b})", None, 97)];
         "0.5, [1.0, 2.0]" => "[0.344951, 0.276928]"),
@@ -83,7 +83,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``pi / 2 * (iv(-v, z) - iv(v, z)) / sin(pi * v)``"
         [&MODIFIED] &[small(None), integers(None), real("pygpu_special::kv({a}, {b})", None, 66)];
         "0.5, [1.0, 2.0]" => "[0.461069, 0.119938]"),
-    special!("kve" (v, z) "Compute `kv` scaled by the exponential."
+    special!("kve" (v, z) "Compute the exponentially scaled modified Bessel function of the second kind, of real order."
         "``exp(z) * kv(v, z)``"
         [&MODIFIED] &[small(None), integers(None), real("pygpu_special::kve({a}, {b})", None, 62)];
         "0.5, [1.0, 2.0]" => "[1.253314, 0.886227]"),

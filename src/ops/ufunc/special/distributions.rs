@@ -9,35 +9,35 @@ static INTEGERS: Header = Header::of(include_str!("../../include/special/distrib
 
 /// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
-    special!("chdtr" (v, x) "Compute the distribution function of chi-square."
+    special!("chdtr" (v, x) "Compute the distribution function of the chi-square distribution."
         "``gammainc(v / 2, x / 2)``"
         [&xsf::CHDTR] &[small(None), integers(None), real("pygpu_xsf::chdtr({a}, {b})", None, 104)];
         "2.0, [1.0, 2.0]" => "[0.393469, 0.632121]"),
-    special!("chdtrc" (v, x) "Compute the survival function of chi-square."
+    special!("chdtrc" (v, x) "Compute the survival function of the chi-square distribution."
         "``gammaincc(v / 2, x / 2)``"
         [&xsf::CHDTR] &[small(None), integers(None), real("pygpu_xsf::chdtrc({a}, {b})", None, 112)];
         "2.0, [1.0, 2.0]" => "[0.606531, 0.367879]"),
-    special!("chdtri" (v, p) "Return the inverse of `chdtrc` for its second operand."
+    special!("chdtri" (v, p) "Return the x at which `chdtrc(v, x)` is p."
         "``chdtrc(v, chdtri(v, p)) == p``"
         [&xsf::CHDTR] &[small(None), integers(None), real("pygpu_xsf::chdtri({a}, {b})", None, 171)];
         "2.0, [0.1, 0.5]" => "[4.60517, 1.386294]"),
-    special!("fdtr" (dfn, dfd, x) "Compute the distribution function of F."
+    special!("fdtr" (dfn, dfd, x) "Compute the distribution function of the F distribution."
         "``betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))``"
         [&xsf::FDTR] &[small(None), integers(None), real("pygpu_xsf::fdtr({a}, {b}, {c})", None, 89)];
         "2.0, 4.0, [1.0, 2.0]" => "[0.555556, 0.75]"),
-    special!("fdtrc" (dfn, dfd, x) "Compute the survival function of F."
+    special!("fdtrc" (dfn, dfd, x) "Compute the survival function of the F distribution."
         "``1 - fdtr(dfn, dfd, x)``"
         [&xsf::FDTR] &[small(None), integers(None), real("pygpu_xsf::fdtrc({a}, {b}, {c})", None, 94)];
         "2.0, 4.0, [1.0, 2.0]" => "[0.444444, 0.25]"),
-    special!("fdtri" (dfn, dfd, p) "Return the inverse of `fdtr` for its third operand."
+    special!("fdtri" (dfn, dfd, p) "Return the x at which `fdtr(dfn, dfd, x)` is p."
         "``fdtr(dfn, dfd, fdtri(dfn, dfd, p)) == p``"
         [&xsf::FDTR] &[small(None), integers(None), real("({c} == 0 && {a} > 0 && {b} > 0 ? ({T})0 : ({T})pygpu_xsf::fdtri({a}, {b}, {c}))", None, 140)];
         "2.0, 4.0, [0.25, 0.5]" => "[0.309401, 0.828427]"),
-    special!("stdtr" (df, t) "Compute the distribution function of Student's t."
+    special!("stdtr" (df, t) "Compute the distribution function of Student's t distribution."
         "``1 - betainc(df / 2, 1 / 2, df / (df + t**2)) / 2`` for positive t"
         [&super::gamma::BETAINC] &[small(None), integers(None), real("pygpu_special::stdtr({a}, {b})", None, 90)];
         "3.0, [0.0, 2.0]" => "[0.5, 0.930337]"),
-    special!("stdtrit" (df, p) "Return the inverse of `stdtr` for its second operand."
+    special!("stdtrit" (df, p) "Return the t at which `stdtr(df, t)` is p."
         "``stdtr(df, stdtrit(df, p)) == p``"
         [&super::gamma::BETAINC] &[small(None), integers(None), real("pygpu_special::stdtrit({a}, {b})", None, 139)];
         "3.0, [0.5, 0.9]" => "[0.0, 1.637744]"),
@@ -49,7 +49,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``1 - bdtr(k, n, p)``"
         [&INTEGERS] &[small(None), integers(None), real("pygpu_special::bdtrc({a}, {b}, {c})", None, 94)];
         "1.0, 4.0, [0.25, 0.5]" => "[0.261719, 0.6875]"),
-    special!("bdtri" (k, n, y) "Return the inverse of `bdtr` for its third operand."
+    special!("bdtri" (k, n, y) "Return the p at which `bdtr(k, n, p)` is y."
         "``bdtr(k, n, bdtri(k, n, y)) == y``"
         [&INTEGERS] &[small(None), integers(None), real("pygpu_special::bdtri({a}, {b}, {c})", None, 140)];
         "1.0, 4.0, [0.25, 0.5]" => "[0.543678, 0.385728]"),
@@ -61,7 +61,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``gammainc(floor(k) + 1, m)``"
         [&xsf::PDTR] &[small(None), integers(None), real("pygpu_xsf::pdtrc({a}, {b})", None, 114)];
         "[1.0, 2.0], 1.5" => "[0.442175, 0.191153]"),
-    special!("pdtri" (k, y) "Return the inverse of `pdtr` for its second operand."
+    special!("pdtri" (k, y) "Return the m at which `pdtr(k, m)` is y."
         "``pdtr(k, pdtri(k, y)) == y``"
         [&xsf::PDTR] &[small(None), integers(None), real("({a} == {a} ? ({T})pygpu_xsf::pdtri((int){a}, {b}) : ({T}){a})", None, 171)];
         "[1.0, 2.0], 0.5" => "[1.678347, 2.67406]"),
@@ -73,7 +73,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``betainc(k + 1, n, 1 - p)``"
         [&INTEGERS] &[small(None), integers(None), real("pygpu_special::nbdtrc({a}, {b}, {c})", None, 99)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.896484, 0.5]"),
-    special!("nbdtri" (k, n, y) "Return the inverse of `nbdtr` for its third operand."
+    special!("nbdtri" (k, n, y) "Return the p at which `nbdtr(k, n, p)` is y."
         "``nbdtr(k, n, nbdtri(k, n, y)) == y``"
         [&INTEGERS] &[small(None), integers(None), real("pygpu_special::nbdtri({a}, {b}, {c})", None, 140)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.359436, 0.5]"),
@@ -81,7 +81,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``betainc(a, b, x)``"
         [&super::gamma::BETAINC_OF_MODERATE] &[small(None), integers(None), real("pygpu_special::betainc<{T}>({a}, {b}, {c})", None, 102)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.261719, 0.6875]"),
-    special!("btdtri" (a, b, p) "Return the inverse of `btdtr` for its third operand; the same as `betaincinv`."
+    special!("btdtri" (a, b, p) "Return the x at which `btdtr(a, b, x)` is p; the same as `betaincinv`."
         "``btdtr(a, b, btdtri(a, b, p)) == p``"
         [&super::gamma::BETAINC] &[small(None), integers(None), real("pygpu_special::betaincinv({a}, {b}, {c})", None, 139)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.243022, 0.385728]"),
@@ -97,7 +97,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``2`` times the sum of ``(-1)**(k - 1) * exp(-2 * k**2 * y**2)`` over k from 1"
         [&xsf::KOLMOGOROV] &[small(None), integers(None), real("pygpu_xsf::kolmogorov({a})", None, 12)];
         "[0.5, 1.0]" => "[0.963945, 0.27]"),
-    special!("smirnov" (n, d) "Compute the survival function of the Kolmogorov-Smirnov statistic of one side."
+    special!("smirnov" (n, d) "Compute the survival function of the one-sided Kolmogorov-Smirnov statistic."
         "``d`` times the sum of ``binom(n, j) * (d + j / n)**(j - 1) * (1 - d - j / n)**(n - j)``"
         [&SMIRNOV] &[small(None), integers(None), real("pygpu_special::smirnov({a}, {b})", None, 19)];
         "10.0, [0.2, 0.4]" => "[0.396762, 0.029495]"),

@@ -54,7 +54,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``x**(1 / 3)``"
         [] &[small(None), integers(None), real("cbrt({a})", None, 2)];
         "[-8.0, 27.0]" => "[-2.0, 3.0]"),
-    special!("round" (x) "Round to the nearest integer; a tie goes to the even one."
+    special!("round" (x) "Round to the nearest integer; of two equally near integers, to the even one."
         "``floor(x + 1 / 2)``, apart from ties"
         [] &[small(None), integers(None), real("rint({a})", None, 0)];
         "[0.5, 1.6]" => "[0.0, 2.0]"),

@@ -70,11 +70,11 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``1 - gammainc(a, x)``"
         [&GAMMAINC] &[small(None), integers(None), real("pygpu_special::gammaincc<{T}>({a}, {b})", None, 112)];
         "0.5, [0.5, 2.0]" => "[0.317311, 0.0455]"),
-    special!("gammaincinv" (a, y) "Return the inverse of `gammainc` for its second operand."
+    special!("gammaincinv" (a, y) "Return the x at which `gammainc(a, x)` is y."
         "``gammainc(a, gammaincinv(a, y)) == y``"
         [&xsf::IGAMI] &[small(None), integers(None), real("pygpu_xsf::igami({a}, {b})", None, 194)];
         "0.5, [0.1, 0.5]" => "[0.007895, 0.227468]"),
-    special!("gammainccinv" (a, y) "Return the inverse of `gammaincc` for its second operand."
+    special!("gammainccinv" (a, y) "Return the x at which `gammaincc(a, x)` is y."
         "``gammaincc(a, gammainccinv(a, y)) == y``"
         [&xsf::IGAMI] &[small(None), integers(None), real("pygpu_xsf::igamci({a}, {b})", None, 191)];
         "0.5, [0.1, 0.5]" => "[1.352772, 0.227468]"),
@@ -98,11 +98,11 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``1 - betainc(a, b, x)``"
         [&BETAINC_OF_MODERATE] &[small(None), integers(None), real("pygpu_special::betaincc<{T}>({a}, {b}, {c})", None, 90)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.738281, 0.3125]"),
-    special!("betaincinv" (a, b, y) "Return the inverse of `betainc` for its third operand."
+    special!("betaincinv" (a, b, y) "Return the x at which `betainc(a, b, x)` is y."
         "``betainc(a, b, betaincinv(a, b, y)) == y``"
         [&BETAINC] &[small(None), integers(None), real("pygpu_special::betaincinv({a}, {b}, {c})", None, 132)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.243022, 0.385728]"),
-    special!("betainccinv" (a, b, y) "Return the inverse of `betaincc` for its third operand."
+    special!("betainccinv" (a, b, y) "Return the x at which `betaincc(a, b, x)` is y."
         "``betaincc(a, b, betainccinv(a, b, y)) == y``"
         [&BETAINC] &[small(None), integers(None), real("pygpu_special::betainccinv({a}, {b}, {c})", None, 130)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.543678, 0.385728]"),

@@ -25,7 +25,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "the integral of ``(1 - m * sin(t)**2)**-0.5`` from 0 to ``pi / 2``"
         [&xsf::ELLPK] &[small(None), integers(None), real("pygpu_xsf::ellpk(1 - (double){a})", None, 7)];
         "[0.0, 0.5]" => "[1.570796, 1.854075]"),
-    special!("ellipkm1" (p) "Compute the complete elliptic integral of the first kind near 1."
+    special!("ellipkm1" (p) "Compute the complete elliptic integral of the first kind for m = 1 - p, accurate near m = 1."
         "``ellipk(1 - p)``"
         [&xsf::ELLPK] &[small(None), integers(None), real("pygpu_xsf::ellpk({a})", None, 8)];
         "[0.5, 1.0]" => "[1.854075, 1.570796]"),

@@ -55,7 +55,7 @@ def calls_of_hooks(hooks: Sequence[MemoryHook], stage: str, **arguments: int) ->
     hooks : sequence of MemoryHook
         The hooks.
     stage : {'malloc', 'alloc', 'free'}
-        Begin of the names of the methods, which end with ``_preprocess`` and ``_postprocess``.
+        First part of the methods' names, which end with ``_preprocess`` and ``_postprocess``.
     **arguments
         Arguments of both methods.
 

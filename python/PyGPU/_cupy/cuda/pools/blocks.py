@@ -18,9 +18,9 @@ class Chunk:
     mem : BaseMemory
         The allocation.
     offset, size : int
-        Bytes before the part and in it.
+        Number of bytes of the allocation before the part, and number of bytes of the part.
     arena : Arena or None
-        The free blocks to which the part returns.
+        The free blocks to which the part is added when it is freed.
     """
 
     __slots__ = ("arena", "mem", "next", "offset", "prev", "size")

@@ -171,7 +171,7 @@ class MemoryAsyncPool(_PygpuPool):
     Raises
     ------
     NotSupportedError
-        For other pools.
+        If `pool_handles` is not ``'current'``.
 
     Examples
     --------

@@ -123,7 +123,7 @@ class SingleDeviceMemoryPool:
 
     def _new(self, size: int) -> BaseMemory:
         with calls_of_hooks(hooks_of_thread(), "alloc", device_id=self._device.index, mem_size=size) as results:
-            results["mem_ptr"] = 0  # The hooks receive this address if the allocation fails.
+            results["mem_ptr"] = 0  # The hooks receive the address 0 if the allocation fails.
             memory = self._try_allocate(size)
             results["mem_ptr"] = memory.ptr
         return memory

@@ -87,7 +87,7 @@ def malloc_with_hooks(size: SupportsIndex, allocate: Callable[[int], PooledMemor
     try:
         arguments = {"device_id": _core.current_device(), "size": nbytes, "mem_size": rounded}
         with calls_of_hooks(hooks, "malloc", **arguments) as results:
-            results |= {"mem_ptr": 0, "pmem_id": 0}  # The hooks receive these values if the allocation fails.
+            results |= {"mem_ptr": 0, "pmem_id": 0}  # The hooks receive zeros if the allocation fails.
             memory = allocate(rounded)
             results |= {"mem_ptr": memory.ptr, "pmem_id": id(memory)}
         return MemoryPointer(memory, 0)

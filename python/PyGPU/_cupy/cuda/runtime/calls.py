@@ -174,7 +174,7 @@ def deviceGetByPCIBusId(pci_bus_id: str) -> int:
     Raises
     ------
     CUDARuntimeError
-        With status 1 for a text of another form, and 101 if no device has the address.
+        With status 1 for a text that is not a PCI address, and 101 if no device has the address.
 
     Examples
     --------

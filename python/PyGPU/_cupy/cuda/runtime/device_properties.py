@@ -59,7 +59,7 @@ _SCALARS = {
     "deviceOverlap": "GpuOverlap",
     "singleToDoublePrecisionPerfRatio": "SingleToDoublePrecisionPerfRatio",
 }
-"""Names of the properties with one number, and the attributes with their values."""
+"""For each property with one number, the device attribute that has its value."""
 
 _TUPLES = {
     "maxThreadsDim": ("MaxBlockDimX", "MaxBlockDimY", "MaxBlockDimZ"),
@@ -71,7 +71,7 @@ _TUPLES = {
     "maxSurface2D": ("MaxSurface2DWidth", "MaxSurface2DHeight"),
     "maxSurface3D": ("MaxSurface3DWidth", "MaxSurface3DHeight", "MaxSurface3DDepth"),
 }
-"""Names of the properties with several numbers, and the attributes with their values."""
+"""For each property with several numbers, the device attributes that have its values."""
 
 
 def properties_of(device: int) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def streamEndCapture(stream: int) -> int:
     Raises
     ------
     CUDARuntimeError
-        With the status 401 if the stream is not capturing, and others for an invalid capture.
+        With the status 401 if the stream is not capturing, and other statuses if the capture is invalid.
     """
     return _graphs.keep(next(_numbers), capture.end(stream_of(stream)))
 

@@ -46,7 +46,7 @@ EVENTS: WeakValueDictionary[int, _core.Event] = WeakValueDictionary()
 """Map from handles to objects of `cupy.cuda.Event`, for the handles that a program has queried."""
 
 is_capturing: Callable[[_core.Stream], bool] = vars(_core.Stream)["is_capturing"].__get__
-"""Function that reads the attribute of PyGPU's class; the streams of `cupy.cuda` replace the attribute by a method."""
+"""Read the attribute `is_capturing` of PyGPU's class. In the streams of `cupy.cuda` a method hides this attribute."""
 
 _new_stream = raising(cuda_stream.cudaStreamCreateWithPriority)
 _new_event = raising(cuda_event.cudaEventCreateWithFlags)
@@ -348,7 +348,7 @@ def ipcGetEventHandle(event: int) -> bytes:
     Raises
     ------
     CUDARuntimeError
-        If the event has other flags. On the CPU, every call fails with the status 801.
+        If the event was created with other flags. On the CPU, every call fails with the status 801.
     """
     return bytes(_shared(_event(event)))
 

@@ -32,9 +32,9 @@ class CUDAarray:
     Raises
     ------
     ValueError
-        If `width` is 0, or `depth` is given without `height`, or no texture has such channels.
+        If `width` is 0, or `depth` is given without `height`, or if no texture supports the channels of `desc`.
     NotImplementedError
-        For other flags.
+        For flags other than these two.
 
     Notes
     -----
@@ -70,7 +70,7 @@ class CUDAarray:
 
     @property
     def ptr(self) -> int:
-        """Handle of the driver's array."""
+        """The driver's handle of the array."""
         return self.array.handle
 
     def copy_from(self, in_arr: Any, stream: Any = None) -> None:

@@ -63,7 +63,7 @@ class ChannelFormatDescriptor:
         Raises
         ------
         ValueError
-            If no texture has such channels.
+            If textures do not support the number of channels, their bits or their kind.
         """
         letter, sizes = _KINDS.get(self._kind, ("", ()))
         count, bits = self.channels, self._bits[0]
@@ -85,11 +85,11 @@ class ResourceDescriptor:
     cuArr : CUDAarray, optional
         Texture memory, for ``cudaResourceTypeArray``.
     arr : cupy.ndarray, optional
-        Device memory, for the two other types.
+        Device memory, for ``cudaResourceTypeLinear`` and ``cudaResourceTypePitch2D``.
     chDesc : ChannelFormatDescriptor, optional
-        Format of the elements, for the two other types.
+        Format of the elements of `arr`.
     sizeInBytes : int, optional
-        The length of linear memory.
+        Length of linear memory in bytes.
     width, height, pitchInBytes : int, optional
         The number of elements of a row, the number of rows, and the distance of rows in bytes.
 
@@ -177,7 +177,7 @@ class TextureDescriptor:
     sRGB : int, optional
         Must be 0: PyGPU converts no colours.
     borderColors : sequence of float, optional
-        Up to four channels of the values beyond the border.
+        Value of texture elements beyond the border: up to four channels.
     normalizedCoords : int, optional
         Whether coordinates range from 0 to 1.
     maxAnisotropy : int, optional

@@ -17,7 +17,7 @@ class TextureObject:
     ResDesc : ResourceDescriptor
         The memory.
     TexDesc : TextureDescriptor
-        The rules of reading.
+        The rules by which the texture is read.
 
     Raises
     ------
@@ -47,7 +47,7 @@ class TextureObject:
 
     @property
     def ptr(self) -> int:
-        """Handle of the driver's texture."""
+        """The driver's handle of the texture."""
         return self.kernel_argument.handle
 
 
@@ -57,12 +57,12 @@ class SurfaceObject:
     Parameters
     ----------
     ResDesc : ResourceDescriptor
-        A `CUDAarray` of the flag ``runtime.cudaArraySurfaceLoadStore``.
+        A `CUDAarray` created with the flag ``runtime.cudaArraySurfaceLoadStore``.
 
     Raises
     ------
     ValueError
-        For other memory.
+        If the descriptor describes memory that is no such array.
 
     Examples
     --------
@@ -80,5 +80,5 @@ class SurfaceObject:
 
     @property
     def ptr(self) -> int:
-        """Handle of the driver's surface."""
+        """The driver's handle of the surface."""
         return self.kernel_argument.handle
