@@ -20,8 +20,8 @@ fn docstring(function: &SpecialFunction) -> String {
         ),
     };
     let source = match function.has_text() {
-        true => "the text of SciPy's xsf or PyGPU",
-        false => "the mathematics of the device",
+        true => "C++ source of SciPy's xsf or of PyGPU",
+        false => "functions of the device's mathematics library",
     };
     format!(
         "{}\n\nIt is {}. A GPU computes it by {source}.\n\nParameters\n----------\n{} : GPUArray or number\nout : {out}\n\
