@@ -2,13 +2,13 @@
 //! the captures.
 //!
 //! Work enqueued on a capturing stream does not run, and many calls that are valid elsewhere invalidate the capture:
-//! waits for other streams' work, stream-ordered allocation, events over all streams. A use of a block within a PyGPU
-//! capture therefore waits for no earlier use. Instead the capture records the use, and each launch of the graph waits
-//! for conflicting uses (`graph`). Memory that is released during a capture is freed after the capture. The launches of
-//! another library's graph are unknown to PyGPU. Before a use of a block enters another library's capture, the host
-//! therefore waits until the block is idle.
+//! waits for other streams' work, stream-ordered allocation, events over all streams. A use of a memory block within a
+//! PyGPU capture therefore waits for no earlier use. Instead the capture records the use, and each launch of the graph
+//! waits for conflicting uses (`graph`). Memory that is released during a capture is freed after the capture. The
+//! launches of another library's graph are unknown to PyGPU. Before a use of a block enters another library's capture,
+//! the host therefore waits until the block is idle.
 //!
-//! Outside of captures the overhead is one atomic load.
+//! While no capture is active, the tracking costs one atomic load per operation.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,15 +29,15 @@ pub type GraphResource = Box<dyn Any + Send>;
 /// A resource that several graphs share. The resource is kept alive until the last of these graphs is destroyed.
 pub type SharedResource = Arc<dyn Any + Send + Sync>;
 
-/// A block that captured work uses, and the kind of access.
+/// A memory block that captured work uses, and the kind of access.
 pub type UsedBlock = (Arc<Allocation>, Access);
 
-/// One operation of a captured graph, with the resources that it needs.
+/// One operation of a captured graph, with the memory blocks and the resource that it needs.
 #[derive(Clone)]
 pub struct CapturedNode {
     /// The driver's handle of the operation's graph node.
     pub node: NodeHandle,
-    /// All blocks that the operation uses.
+    /// All memory blocks that the operation uses.
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, e.g. a kernel.
     pub part: Option<SharedResource>,
@@ -48,8 +48,8 @@ pub struct Capture {
     device: Device,
     number: u64,
     contents: Mutex<GraphContents>,
-    /// Only for the capture of a conditional node's body: the capture that contains the conditional node, and the
-    /// stream on which the node was captured.
+    /// Set only if this is the capture of a conditional node's body: the capture that contains the conditional node,
+    /// and the stream on which the node was captured.
     enclosing: Option<(Arc<Capture>, Stream)>,
     /// Number of conditional bodies inside this capture that are being captured.
     bodies: AtomicUsize,
@@ -57,11 +57,11 @@ pub struct Capture {
     recorded: AtomicUsize,
 }
 
-/// A block that a captured graph uses.
+/// A memory block that a captured graph uses.
 pub struct CapturedBlock {
     /// The block.
     pub block: Arc<Allocation>,
-    /// The strongest access: `Write` if any captured operation writes the block.
+    /// The access of the graph to the block: `Write` if any captured operation writes it, otherwise `Read`.
     pub access: Access,
     /// The last captured write of the block and all later reads, with their streams.
     uses: SmallVec<[(Stream, Access); 1]>,
@@ -78,7 +78,7 @@ pub struct GraphContents {
     pub made: Vec<CapturedNode>,
     /// Uses of memory blocks that cannot be attributed to a single captured operation.
     pub shared: Vec<UsedBlock>,
-    /// Number of operations that were captured on the stream when the current work began.
+    /// Number of operations that the stream had captured when [`Capture::begin_work`] was last called.
     seen: usize,
     /// The resource, such as a kernel, from which the next operation on the stream is created.
     part: Option<SharedResource>,
@@ -116,14 +116,14 @@ pub fn is_any() -> bool {
     ACTIVE.load(Ordering::Acquire) > OBSERVED
 }
 
-/// Returns whether work takes the slower path, because a PyGPU capture is active or all work is observed. Tests both
-/// conditions by one load.
+/// Returns whether submitted work must be observed, because a PyGPU capture is active or the check of streams is on.
+/// One load tests both conditions.
 #[inline]
 pub(crate) fn observes_work() -> bool {
     ACTIVE.load(Ordering::Acquire) > 0
 }
 
-/// Makes all work that is enqueued later take the slower path, on which it is observed.
+/// Makes [`observes_work`] true from now on, so that all submitted work is observed.
 pub(crate) fn observe_all_work() {
     let table = TABLE.lock();
     ACTIVE.fetch_or(OBSERVED, Ordering::AcqRel);
@@ -205,8 +205,8 @@ pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bo
     Ok(unsafe { HostUse::promised() })
 }
 
-/// Returns the error for work that cannot be captured. The error is raised before a driver call that would invalidate
-/// the capture.
+/// Returns the error for work that cannot be captured. The error is returned instead of making a driver call that would
+/// invalidate the capture.
 #[cold]
 pub fn refusal(what: &str) -> Error {
     Error::not_supported(format!(
@@ -251,7 +251,7 @@ pub fn drop_afterwards(thing: GraphResource) {
 }
 
 impl Capture {
-    /// Begins a capture.
+    /// Begins a capture of the work that is enqueued on `stream`.
     ///
     /// # Errors
     /// Driver errors, e.g. for a default stream or a stream that is already capturing.
@@ -301,8 +301,8 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Ends the capture of a body. The resources of the body are added to the resources of the enclosing graph, whereas
-    /// [`Capture::close`] returns the resources of its capture.
+    /// Ends the capture of a conditional node's body. Adds the resources of the body to those of the enclosing capture,
+    /// whereas [`Capture::close`] returns the resources.
     pub fn close_body(&self) {
         let GraphContents { things, made, shared, .. } = self.close();
         let Some((enclosing, _)) = &self.enclosing else { return };
@@ -327,8 +327,8 @@ impl Capture {
         self.recorded.load(Ordering::Acquire)
     }
 
-    /// Makes a stream of the capture wait for every operation captured so far, so that a conditional body captured next
-    /// may use any block.
+    /// Makes a stream of the capture wait for every operation captured so far. The conditional body that is captured
+    /// next may then use any memory block.
     ///
     /// # Errors
     /// Driver errors.
@@ -345,8 +345,8 @@ impl Capture {
         others.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Ends the capture and returns the graph's resources. Drops the objects whose drop was postponed if no other
-    /// capture is active.
+    /// Ends the capture and returns the operations and resources of its graph. If no other capture is active, drops the
+    /// objects whose drop was postponed.
     pub fn close(&self) -> GraphContents {
         let mut table = TABLE.lock();
         table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
@@ -365,7 +365,7 @@ impl Capture {
         self.record_use(block, access, stream)
     }
 
-    /// Returns an error if a body is being captured inside this capture.
+    /// Returns an error if a conditional node's body is being captured inside this capture.
     ///
     /// # Errors
     /// `ValueError`.
@@ -406,8 +406,8 @@ impl Capture {
         before.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Begins work that should become one operation: records the number of operations that the stream has captured so
-    /// far.
+    /// Begins work that is expected to become one operation of the graph: records how many operations the stream has
+    /// captured so far.
     pub(super) fn begin_work(&self, stream: &Stream) -> Result<()> {
         let device = self.device;
         // SAFETY: the borrow of `stream` keeps its handle valid.

@@ -1,8 +1,8 @@
 //! Caches large blocks of ordinary host memory for the results of copies to the host.
 //!
-//! The first access to new memory costs more than a copy into it, because the system clears every page. The cached
-//! memory is bounded (`set_limit`) and offered to the system (`MADV_FREE`): if the system runs short of memory, it
-//! takes the pages of cached blocks; otherwise their reuse causes no page faults.
+//! The first access to new memory costs more than a copy into it, because the system clears every page. The size of the
+//! cached memory is limited (`set_limit`). The system may take the pages of cached blocks if it runs short of memory
+//! (`MADV_FREE`). Otherwise the reuse of a block causes no page faults.
 //!
 //! The cache contains only large blocks, each of whole huge pages; smaller blocks come from the C library. This module
 //! depends on neither devices nor Python.
@@ -21,8 +21,8 @@ pub const LEAST: usize = HUGE;
 const PART: usize = 16;
 
 struct FreeBlocks {
-    /// Address and size of the most recently freed block. Its pages are not offered to the system, because a loop that
-    /// drops each result reuses the block immediately.
+    /// Address and size of the most recently freed block. The system may not take its pages, because a loop that drops
+    /// each result reuses the block immediately.
     latest: Option<(Address, usize)>,
     /// Addresses and sizes of all cached blocks except the most recently freed one. The system may take their pages.
     kept: Vec<(Address, usize)>,
@@ -72,10 +72,10 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     if found.is_some() {
         return found;
     }
-    // SAFETY: creates a new mapping.
+    // SAFETY: `bytes` is a nonzero multiple of `HUGE`.
     let address = unsafe { map(bytes) }.or_else(|| {
         trim(0);
-        // SAFETY: creates a new mapping.
+        // SAFETY: `bytes` is a nonzero multiple of `HUGE`.
         unsafe { map(bytes) }
     })?;
     blocks().held.insert(address, bytes);
@@ -158,8 +158,9 @@ pub fn size(address: Address) -> usize {
     blocks().held.get(&address).copied().unwrap_or(0)
 }
 
-/// Sets whether forked children inherit a block. Memory that a device writes must not be inherited: after a fork, the
-/// first process that writes a page gets a copy of the page, and the device would continue to write the original.
+/// Sets whether forked child processes inherit a memory block. Memory that a device writes must not be inherited: after
+/// a fork, the first process that writes a page gets a copy of the page, and the device would continue to write the
+/// original.
 pub fn set_inherited(address: Address, inherited: bool) {
     #[cfg(target_os = "linux")]
     // SAFETY: the block is mapped, or its size is 0; the call does not change its contents.
@@ -169,7 +170,7 @@ pub fn set_inherited(address: Address, inherited: bool) {
     }
 }
 
-/// Writes into each page of a block, so that the system allocates and clears the pages now.
+/// Writes into each page of a block, so that the system allocates and clears the pages during this call.
 ///
 /// # Safety
 /// The block must be in use and contain no data yet.

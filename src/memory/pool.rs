@@ -56,7 +56,7 @@ impl Accounts {
         }
     }
 
-    /// Counts a successful allocation, whose bytes were counted before the allocation.
+    /// Counts a successful allocation, whose bytes were already added to the total before the allocation.
     #[inline]
     fn keep(&self) {
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -148,7 +148,7 @@ fn most_kept(stream: &Stream) -> Result<usize> {
     Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
 }
 
-/// Takes a block from the stream's cache without a driver call; `None` if a driver call is needed.
+/// Takes a memory block from the stream's cache without a driver call. Returns `None` if a driver call is needed.
 #[inline]
 pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     if !is_never_captured(stream) || most_kept(stream).unwrap_or(0) == 0 || stream::spare_size(bytes).is_none() {
@@ -166,7 +166,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     found
 }
 
-/// Puts a block into the stream's cache without a driver call; returns `false` if a driver call is needed.
+/// Puts a memory block into the stream's cache without a driver call. Returns `false` if a driver call is needed.
 ///
 /// # Safety
 /// The conditions of [`free`] apply to a recyclable block.
@@ -208,8 +208,8 @@ pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_re
     unsafe { device.backend().free_to_pool(device.index(), address, stream.handle()) }
 }
 
-/// Allocates host memory without the retries of the general path, so that the call costs little more than the system's
-/// allocation. Returns `None` if the limit would be exceeded or the system has no memory.
+/// Allocates host memory, without the retries that [`allocate`] makes if memory is short. The call therefore costs
+/// little more than the system's allocation. Returns `None` if the limit would be exceeded or the system has no memory.
 #[inline]
 fn on_host(device: Device, bytes: usize) -> Option<Address> {
     let accounts = accounts(device);
@@ -228,8 +228,8 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
     }
 }
 
-/// Frees memory that is no longer needed: flushes pending operations, which may free their operands, and drops retired
-/// objects after waiting for the device. Does nothing while this thread launches a batch: the launch allocates results
+/// Frees memory that is no longer needed: launches pending operations, which may free their operands, waits for the
+/// device, and drops retired objects. Does nothing while this thread launches a batch: the launch allocates results
 /// through this module too, but must not wait.
 #[cold]
 fn give_way(device: Device) -> Result<()> {
@@ -361,8 +361,8 @@ pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     limit != usize::MAX && accounts.bytes.load(Ordering::Relaxed).saturating_add(bytes()) > limit
 }
 
-/// Flushes pending operations if their results and an allocation of `bytes` would together exceed the limit: the launch
-/// may free operands.
+/// Launches pending operations if their results and an allocation of `bytes` would together exceed the limit, because
+/// the launch may free operands.
 #[inline]
 fn make_room(device: Device, bytes: usize) {
     if flush::has_pending()
@@ -458,7 +458,7 @@ pub fn trim(device: Device, keep: usize) -> Result<()> {
     }
 }
 
-/// Resets the statistics of a device after a device reset, which destroys all memory of the device.
+/// Resets the memory statistics of a device after a device reset, which destroys all memory of the device.
 pub fn forget(device: Device) {
     let accounts = accounts(device);
     accounts.bytes.store(0, Ordering::Relaxed);

@@ -16,7 +16,7 @@ const MOST: usize = 64;
 /// Size in bytes of a readback's memory, so that each value has its own cache line.
 const BYTES: usize = 128;
 
-/// A 64-bit value in pinned memory that a kernel may write and the host reads; 0 until it is written.
+/// A 64-bit value in pinned memory that a kernel may write and the host reads. It is 0 until a kernel writes it.
 pub struct Readback {
     block: Allocation,
 }

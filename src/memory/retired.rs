@@ -13,7 +13,7 @@ use pygpu_device::{Device, PerDevice, per_device};
 
 type Retired = (PooledEvent, Box<dyn Any + Send>);
 
-/// Retired objects of one stream, oldest first. While the stream's work before the oldest object is incomplete, the
+/// Retired objects of one stream, oldest first. If the work before the oldest object was retired is incomplete, the
 /// driver is not queried for the other objects.
 struct RetiredQueue {
     handle: StreamHandle,
@@ -80,14 +80,14 @@ pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()>
     if are_too_many && !capture::is_any() { synchronize(device) } else { Ok(()) }
 }
 
-/// Waits until the device is idle, and drops all objects that were retired before.
+/// Waits until the device is idle, and drops all objects that were retired before the call.
 ///
 /// # Errors
 /// Driver errors. All objects then stay alive.
 pub fn synchronize(device: Device) -> Result<()> {
     let slot = WAITING_FOR_IDLE.of(device);
-    // The wait is repeated once, because a dropped object may have been the last owner of a module, which is then
-    // retired too.
+    // A second wait may be needed, because an object dropped after the first wait may be the last owner of a module,
+    // which is then retired.
     for _ in 0..2 {
         let mut waiting = std::mem::take(&mut *lock(slot));
         if let Err(error) = device.synchronize() {
@@ -107,7 +107,7 @@ pub fn synchronize(device: Device) -> Result<()> {
 /// reset. If a query fails, the object stays alive, because a leak is better than a use after free.
 pub fn sweep(device: Device) {
     let is_over = |mark: &PooledEvent| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
-    // The lock is released while the driver is queried and while objects are dropped.
+    // The lock of the list is released while the driver is queried and while objects are dropped.
     let mut fronts = pop_fronts(&mut list(device), |_| true);
     while !fronts.is_empty() {
         let (passed, waiting): (Vec<_>, Vec<_>) = fronts.into_iter().partition(|(_, (mark, _))| is_over(mark));

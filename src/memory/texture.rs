@@ -1,4 +1,4 @@
-//! Manages driver arrays, textures and surfaces. Each has a block without an address, through which its uses are
+//! Manages driver arrays, textures and surfaces. Each has a memory block of zero bytes, through which its uses are
 //! tracked and its destruction is ordered like the free of memory.
 
 use std::sync::Arc;
@@ -31,7 +31,8 @@ impl Drop for DriverObjectGuard {
             return;
         }
         let index = self.device.index();
-        // SAFETY: `self` is the only owner, and every stream has completed its uses of the object.
+        // SAFETY: `self` is the only owner of the driver object, and is dropped after every stream has completed its
+        // uses of the object.
         shutdown::defer(unsafe {
             match self.made {
                 DriverObject::Array(array, _) => self.textures.destroy_array(index, array),
@@ -82,7 +83,7 @@ pub struct DriverArray {
 }
 
 impl DriverArray {
-    /// Creates an array with undefined elements.
+    /// Creates a driver array with undefined elements.
     ///
     /// # Errors
     /// `OutOfMemory`, after synchronizing and trimming; `ValueError` for a shape that is too large; driver errors.
@@ -166,7 +167,7 @@ impl DriverArray {
     }
 }
 
-/// Source of a texture's elements.
+/// The memory from which a texture reads its elements.
 pub enum Texels<'a> {
     /// A driver array.
     Array(&'a DriverArray),
@@ -225,7 +226,7 @@ impl KernelObject {
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(&array.block), access: Access::Write })
     }
 
-    /// Returns the handle that kernels receive.
+    /// Returns the handle through which kernels access the texture or surface.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -235,7 +236,7 @@ impl KernelObject {
         self.block.device()
     }
 
-    /// Returns the blocks that a kernel uses if it receives the handle, with the kinds of access.
+    /// Returns the memory blocks that a kernel with this handle uses, with the kinds of access.
     pub fn uses(&self) -> [BlockUse<'_>; 2] {
         [(&self.block, Access::Read), (&self.resource, self.access)]
     }

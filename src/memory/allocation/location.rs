@@ -1,5 +1,5 @@
-//! Holds the location of a block: its address, the marks of the pending operations that use the block, and the error of
-//! a failed operation. The address of a deferred result is set when its operation is launched.
+//! Holds the location of a memory block: its address, the marks of the pending operations that use the block, and the
+//! error of a failed operation. The address of a deferred result is set when its operation is launched.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -32,7 +32,8 @@ mod state {
     pub(super) const LOST: u8 = 2;
 }
 
-/// Address of a block, and how the block must be freed. If the allocation is deferred, both values are set later, once.
+/// Address of a block, and the way in which the block must be freed. If the allocation is deferred, both values are set
+/// later, once.
 pub(super) struct BlockLocation {
     address: AtomicUsize,
     pub(super) written_by: PendingMark,

@@ -1,4 +1,4 @@
-//! Releases a block: the free is ordered after every use of the block, recorded or not.
+//! Releases a memory block: the free is ordered after every use of the block, recorded or not.
 
 use std::sync::atomic::AtomicU32;
 
@@ -24,11 +24,12 @@ impl Allocation {
         Ok(())
     }
 
-    /// Waits for the uses of imported memory on other streams than the one on which its owner provided the memory. The
-    /// owner orders the free only after that stream, which is the allocation stream.
+    /// Waits for the uses of imported memory on streams other than the allocation stream, on which the owner provided
+    /// the memory. The owner orders its free only after the work of the allocation stream.
     fn wait_before_return(&self) -> Result<()> {
         if self.device().is_cpu() || self.epoch != self.device().epoch() {
-            // No work is in progress on the CPU backend, or after a device reset.
+            // There is nothing to wait for: the CPU backend has no work in progress, and a device reset has ended all
+            // work.
             return Ok(());
         }
         if !self.hazards.needs_no_wait_on(self.hazards.alloc_stream()) {
@@ -37,7 +38,7 @@ impl Allocation {
         self.wait_for_untracked().or_else(|_| self.device().synchronize())
     }
 
-    /// Makes the allocation stream wait for uses whose end is not reported.
+    /// Makes the allocation stream wait for uses of the block by other code, whose end is not reported to PyGPU.
     fn wait_for_untracked(&self) -> Result<()> {
         if self.untracked.is_begun() {
             match PooledEvent::record_device(self.device())? {
@@ -64,13 +65,13 @@ impl Allocation {
         }
     }
 
-    /// Frees memory in the order of its allocation stream, after every recorded use. The memory may then be reused in
-    /// the same order.
+    /// Frees memory in the order of its allocation stream, after every recorded use. Later work on this stream may
+    /// reuse the memory.
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
-            // If the remaining uses cannot be ordered before the free, the memory is leaked, because other work would
-            // otherwise reuse memory that is still in use.
+            // If an error prevents ordering the free after the remaining uses, the memory is leaked, because other work
+            // might otherwise reuse memory that is still in use.
             std::mem::forget(free);
             return ordered;
         }

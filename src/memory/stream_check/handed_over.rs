@@ -22,7 +22,7 @@ enum Claim {
     Suspected,
 }
 
-/// A stream on which code outside PyGPU may use a block.
+/// A stream on which code outside PyGPU may use a memory block.
 #[derive(Clone)]
 struct Borrower {
     /// The stream, which stays valid: its owner is alive.
@@ -120,7 +120,7 @@ pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
 pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     let removed = BORROWERS.lock().remove(&key_of(block));
     let mut found: Vec<Stream> = Vec::new();
-    // The latest handover to a stream is reported, and the earlier ones are not.
+    // Only the latest handover of the block to a stream is reported.
     for borrower in removed.into_iter().flatten().rev() {
         let is_new = !found.iter().any(|stream| stream.has_handle_of(&borrower.stream));
         if is_new && is_unordered(waiter, &borrower) {
