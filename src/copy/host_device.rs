@@ -19,7 +19,8 @@ use pygpu_memory::{Access, capture};
 /// Width in bytes below which rows are packed on the host instead of being transferred individually.
 const NARROW: i64 = 64;
 
-/// Maximum size in bytes of a pageable source that the driver reads during the call, even if the stream is busy.
+/// Maximum size in bytes of a pageable source that the driver reads before its copy call returns, even if the stream is
+/// busy.
 const STAGED_AT_ONCE: usize = 64 << 10;
 
 /// Returns whether a device accesses the host memory directly. An asynchronous copy then still uses the memory after
@@ -35,7 +36,7 @@ pub fn is_pinned(device: Device, host: &HostBuffer) -> Result<bool> {
     Ok(device.backend().pointer_kind(at(host.address, low))? != PointerKind::Unregistered)
 }
 
-/// Copies host memory into an array, in the order of `stream`.
+/// Copies host memory into an array, as an operation on `stream`.
 ///
 /// # Errors
 /// `ValueError` if the shapes or item sizes differ; driver errors.
@@ -60,7 +61,7 @@ pub unsafe fn to_device_and_wait(target: &Array, source: &HostBuffer, stream: &S
     unsafe { upload(target, source, stream, true) }
 }
 
-/// Copies an array into host memory, in the order of `stream`.
+/// Copies an array into host memory, as an operation on `stream`.
 ///
 /// # Errors
 /// `ValueError` if the shapes or item sizes differ; driver errors.
@@ -344,7 +345,7 @@ const fn is_even(blocks: &CopyBlocks) -> bool {
     matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
 
-/// Returns an error if the stream is being captured and the host would have to pack the data of the copy.
+/// Returns an error if the host would have to pack the data of a copy on a stream that is being captured.
 fn check_even(blocks: &CopyBlocks) -> Result<()> {
     match is_even(blocks) {
         true => Ok(()),
@@ -358,8 +359,8 @@ fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostBuffer {
     HostBuffer { address: packed.address(), layout: dense.clone() }
 }
 
-/// Returns whether the driver transfers the contiguous blocks of a copy in their own layout, so that the host need not
-/// pack them.
+/// Returns whether the driver can transfer the contiguous blocks of a copy directly, so that the host need not pack
+/// them.
 fn is_direct(blocks: &CopyBlocks) -> bool {
     match blocks {
         CopyBlocks::One { .. } => true,

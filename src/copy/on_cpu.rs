@@ -10,7 +10,7 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture};
 
-/// Runs `work` on two borrowed operands. During a capture the work is recorded with owned operands, which `owned`
+/// Runs `work` on two borrowed operands. During a capture `work` is recorded instead, with owned operands that `owned`
 /// creates.
 #[inline]
 pub(super) fn on_cpu<A, B, OwnA, OwnB>(

@@ -1,4 +1,4 @@
-//! Compiles the copy kernels on first use. Without a compiler they are unavailable.
+//! Compiles the copy kernels on first use. Without a compiler no copy kernel is available.
 
 use smallvec::SmallVec;
 

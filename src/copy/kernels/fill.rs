@@ -1,7 +1,8 @@
 //! Fills arrays by kernels. The fill value is part of the kernel's parameters, so a fill reads no memory.
 //!
-//! A fill iterates over the target like a copy. Units along the last axis, that of contiguous bytes, repeat the item. A
-//! unit contains whole items, or the item repeats after several units, the period.
+//! A fill iterates over the target like a copy. The last axis, whose bytes are contiguous, is divided into units
+//! (stores of up to 16 bytes). A unit contains whole items; otherwise an item begins at the start of a unit only once
+//! every few units, the period.
 
 use smallvec::SmallVec;
 
@@ -15,8 +16,9 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::ContiguousRuns;
 use pygpu_memory::Access;
 
-/// Maximum size in bytes of an item and of a period. A period of this size and the maximum number of axes together fit
-/// into the 4096 bytes of parameters that every device supports.
+/// Maximum size in bytes of an item and of a period (the units after which an item begins at the start of a unit
+/// again). A period of this size and the maximum number of axes together fit into the 4096 bytes of parameters that
+/// every device supports.
 pub(crate) const LONGEST: i64 = 512;
 
 /// Fills contiguous runs, which consist of whole items, with an item of at most [`LONGEST`] bytes, in one launch.
@@ -74,13 +76,14 @@ struct FillPattern<'a> {
 }
 
 impl FillPattern<'_> {
-    /// Returns the size in bytes of the kernel's array for the value. There are only two sizes, to limit the number of
-    /// kernels.
+    /// Returns the size in bytes of the array in the kernel's parameters that holds the fill value. Only two sizes are
+    /// used, so that few kernels are compiled.
     fn room(&self) -> i64 {
         if self.period == 1 { self.unit } else { LONGEST }
     }
 
-    /// Appends the value with C layout: aligned to a unit and padded to the size of the kernel's array.
+    /// Appends the fill value to the parameter block with C layout: aligned to a unit and padded to the size of the
+    /// kernel's array.
     fn push(&self, record: &mut ParameterBlock) {
         record.align(self.unit as usize);
         record.push_divisor(self.period);

@@ -1,5 +1,5 @@
-//! Computes `a[indices]` and `a[indices] = b` on a device. The computation is a copy in which a table contains the
-//! offsets along one axis.
+//! Computes `a[indices]` and `a[indices] = b` on a device. The computation is a copy in which the byte offsets along
+//! one axis are taken from a table.
 //!
 //! Index arrays are broadcast to a common shape and converted to a table of byte offsets, one for each position of this
 //! shape. The kernel that converts the indices also checks their bounds, and reports the result through a readback. The
@@ -51,9 +51,9 @@ impl Bounds {
 pub struct Indexed {
     /// The array of indices, on the device of the indexed array, broadcast to the common shape of all index arrays.
     pub index: Array,
-    /// Length of the axis.
+    /// Length of the indexed axis.
     pub len: i64,
-    /// Stride of the axis in bytes.
+    /// Stride of the indexed axis in bytes.
     pub stride: i64,
     /// The treatment of indices that are out of range.
     pub bounds: Bounds,
@@ -61,9 +61,9 @@ pub struct Indexed {
 
 /// The elements that a key with index arrays selects.
 pub struct Selection {
-    /// A view of the array: layout of the axes that are not indexed, with the offset of the first element.
+    /// Layout of the indexed array without the axes in `indexed`.
     pub view: Layout,
-    /// The axes that are indexed by index arrays.
+    /// The axes that index arrays index.
     pub indexed: Vec<Indexed>,
     /// The shape to which all index arrays were broadcast.
     pub shape: Dims,
@@ -88,8 +88,9 @@ impl Selection {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// Splits the layout of the result, or of an array with the result's shape. Returns the layout of the axes that are
-    /// not indexed, and the stride of the other axes, if these can be merged into one axis.
+    /// Splits `result`, a layout with the selection's shape, into two parts. Returns the layout of the axes that stem
+    /// from `view`. Also returns the stride of the axes that stem from the index arrays, if they can be merged into one
+    /// axis.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
@@ -169,8 +170,8 @@ pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &
     table.gather(source, selection, out, stream)
 }
 
-/// Assigns `values`, which have the selection's shape. Returns `false`, with the target unchanged, if no kernel is
-/// available.
+/// Assigns `values`, which have the selection's shape, to the selected elements of `target`. Returns `false`, with the
+/// target unchanged, if no kernel is available.
 ///
 /// # Errors
 /// `IndexError` for an index that is out of range; `OutOfMemory`; driver errors.
@@ -206,7 +207,8 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
 enum OffsetSource<'a> {
     /// An array of byte offsets, one for each position of the broadcast index arrays.
     Table(&'a Array),
-    /// The contiguous indices of one axis. An index that is out of range is reported to the readback.
+    /// The contiguous index array of the only indexed axis. The kernel reports an index that is out of range to the
+    /// readback.
     Of(&'a Indexed, Option<&'a Readback>),
 }
 
@@ -286,7 +288,8 @@ impl GatherOperands<'_> {
     }
 }
 
-/// Returns an error if a stream is capturing, because the host must read the result of the bounds check.
+/// Returns an error if a stream is capturing, because the host must read the result of the bounds check before the call
+/// returns.
 ///
 /// # Errors
 /// `NotSupported`; driver errors.
@@ -301,7 +304,8 @@ fn refusal() -> Error {
 /// An array of byte offsets, one for each position of the broadcast index arrays, and the bounds check of the indices.
 struct OffsetTable {
     bytes: Array,
-    /// The result of the bounds check. When the event is complete, the readback is nonzero if an index is out of range.
+    /// The result of the bounds check: after the event is complete, the readback is nonzero if an index is out of
+    /// range.
     refused: Option<(Readback, PooledEvent)>,
 }
 
@@ -412,7 +416,7 @@ impl OffsetTable {
     }
 }
 
-/// Returns the type of the numbers of assignments, which are counted from 1: 32 bits if they suffice for `count` numbers.
+/// Returns the integer type for numbering `count` assignments from 1: 32 bits if they suffice, otherwise 64.
 fn owner_dtype(count: i64) -> DType {
     DType::new(if u32::try_from(count).is_ok() { ScalarType::UInt32 } else { ScalarType::UInt64 })
 }
@@ -435,9 +439,9 @@ fn places_variant(
     CopyVariant::new(kernel, defined)
 }
 
-/// Computes one byte offset for each selected position: the sum, over all index arrays, of the index there times the
-/// stride of the indexed axis. If an index is out of range, the kernel stores a nonzero value in the word `refused`,
-/// which the host reads later.
+/// Computes one byte offset for each position of the broadcast index arrays: the sum, over the index arrays, of the
+/// index at this position times the stride of the indexed axis. If an index is out of range, the kernel stores a
+/// nonzero value in the word `refused`, which the host reads later.
 fn places(
     device: Device,
     selection: &Selection,

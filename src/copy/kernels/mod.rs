@@ -34,8 +34,8 @@ const WIDE_ROWS: i64 = 1 << 20;
 /// width of the rows.
 const LITTLE: i64 = 16 << 10;
 
-/// Maximum number of contiguous blocks for which the driver's copies take less time than the preparation of a kernel
-/// launch.
+/// Maximum number of contiguous blocks that the driver copies in less time than the preparation of a kernel launch
+/// takes.
 const FEW: i64 = 2;
 
 /// Settings from the environment variable `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`;
@@ -78,7 +78,7 @@ fn overrides() -> &'static CopyOverrides {
     })
 }
 
-/// Returns whether a kernel is the fastest way to copy the given contiguous blocks.
+/// Returns whether a kernel copies the given contiguous blocks faster than the driver.
 pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
         _ if overrides().driver => false,

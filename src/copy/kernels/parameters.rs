@@ -9,8 +9,8 @@ use pygpu_layout::SharedAxis;
 /// Number of threads in a block of every kernel.
 pub(super) const THREADS: u32 = 256;
 
-/// Maximum number of blocks of a launch. If there are more shares of work, each block processes several shares. This
-/// maximum keeps the number of threads below 2^32, as AMD devices require.
+/// Maximum number of blocks of a launch. If the work is divided into more shares, each block processes several shares.
+/// This maximum keeps the number of threads below 2^32, as AMD devices require.
 const MOST_BLOCKS: u64 = 1 << 22;
 
 /// The numbers of axes for which kernels are compiled. A copy with another number of axes is padded with axes of length
@@ -29,7 +29,7 @@ pub(super) struct Tuning {
 }
 
 impl Tuning {
-    /// The values with which the measured speed of transpositions was highest.
+    /// The values with which transpositions were fastest in measurements.
     pub(super) const BEST: Self = Self { group: 1, lanes: 8, turns: 1 };
 }
 
@@ -54,7 +54,8 @@ pub(super) fn rank_for(axes: usize) -> usize {
     RANKS.into_iter().find(|&rank| rank >= axes).unwrap_or(axes)
 }
 
-/// Returns the axes over which a kernel iterates in a loop. The kernel handles the remaining axes separately.
+/// Returns the axes whose indices a kernel computes by divisions. The kernel handles the remaining axes, of its row or
+/// plane, separately.
 pub(super) fn outer_axes(units: &Units, class: CopyKernel) -> &[SharedAxis<2>] {
     let inner = match class {
         CopyKernel::Flat { .. } => 0,

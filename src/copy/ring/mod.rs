@@ -1,10 +1,10 @@
 //! Copies pageable host memory fast, through a ring of pinned slots. Several threads fill or empty some of the slots
 //! while the copy engine works on the remaining slots.
 //!
-//! This module owns the threads, the slots and their limit. It handles copies of at least [`RingSettings::threshold`]
-//! bytes. Smaller copies are faster through the driver's own staging, which is also used if no memory can be pinned.
-//! Two rules prevent deadlocks. No lock is held during a driver call. A copy that holds slots, for which other callers
-//! may wait, does not wait for the work of another stream.
+//! This module owns the threads, the slots and their limit. The ring is used for copies of at least
+//! [`RingSettings::threshold`] bytes. Smaller copies are faster through the driver's own staging buffers, which are
+//! also used if no memory can be pinned. Two rules prevent deadlocks. No lock is held during a driver call. A copy that
+//! holds slots, for which other callers may wait, does not wait for the work of another stream.
 
 mod chunks;
 mod settings;
@@ -46,16 +46,16 @@ pub fn set_limit(device: Device, bytes: usize) -> Result<()> {
     trim(device, bytes)
 }
 
-/// Permission for one copy to use the ring, with its first slot.
+/// Permission for one copy to use the ring, with the first slot of the copy.
 pub(super) struct Ring<'a> {
     hand: CheckedOutSlots<'a>,
     settings: &'a RingSettings,
     slot: usize,
 }
 
-/// Opens the ring for a copy of `bytes` bytes, if the ring is the fastest path, i.e. if the copy has at least the
-/// threshold's size. Copies of more than `most` bytes also use the ring, because the driver might wait for a busy
-/// stream.
+/// Opens the ring for a copy of `bytes` bytes, if the copy has at least the threshold's size, from which on the ring is
+/// the fastest path. The ring is also opened for smaller copies of more than `most` bytes, for which the driver might
+/// block the host until a busy stream is idle.
 ///
 /// # Errors
 /// `ValueError` for an environment variable that is not a number; driver errors.

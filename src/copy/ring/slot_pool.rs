@@ -1,8 +1,8 @@
 //! Provides a bounded pool of pinned slots for each device. Pageable memory is copied through these slots.
 //!
-//! A slot whose copy is still running returns to the pool with an event recorded after that copy; the next user waits
-//! for the event before accessing the slot. If it cannot be determined whether a copy still uses a slot, the slot is
-//! never reused.
+//! A slot whose copy is still running returns to the pool with an event that was recorded after the copy. The next
+//! thread that takes the slot waits for the event before accessing it. If it cannot be determined whether a copy still
+//! uses a slot, the slot is never reused.
 
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ impl PinnedSlot {
         }
     }
 
-    /// Returns a snapshot of the slot's state, which can be queried after the lock of the pool is released. Returns
-    /// `None` for a slot in the state `Lost`.
+    /// Returns a snapshot of the slot's state, whose event can be queried after the lock of the pool is released.
+    /// Returns `None` for a slot in the state `Lost`.
     fn sight(&self) -> Option<SlotSnapshot> {
         let mark = match &self.state {
             SlotState::Idle => None,
@@ -206,8 +206,8 @@ unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Takes a slot of at least `bytes` bytes: an idle one, a new one if the limit allows it, or one whose copy will soon
-/// be complete.
+/// Takes a slot of at least `bytes` bytes: an idle slot, a new slot if the size limit of the pool allows it, or a slot
+/// whose copy will soon be complete.
 fn take(device: Device, bytes: usize, settings: &RingSettings) -> Option<PinnedSlot> {
     if let Some(slot) = take_idle(device, bytes) {
         return Some(slot);
@@ -275,7 +275,7 @@ impl Drop for CheckedOutSlots<'_> {
     }
 }
 
-/// Statistics of a device's pool.
+/// Statistics of a device's pool of pinned slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlotStatistics {
     /// Total size of the pinned slots in bytes.
@@ -284,7 +284,7 @@ pub struct SlotStatistics {
     pub refused: Option<String>,
 }
 
-/// Returns the statistics of a device's pool.
+/// Returns the statistics of a device's pool of pinned slots.
 pub fn figures(device: Device) -> SlotStatistics {
     let store = store(device);
     SlotStatistics { bytes: store.bytes, refused: store.refused.clone() }

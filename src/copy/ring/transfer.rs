@@ -1,9 +1,9 @@
-//! Executes one copy through the ring. Each thread of the copy transfers some of the chunks.
+//! Executes one copy through the ring. Each thread that takes part transfers some of the copy's chunks.
 //!
 //! During an upload, a thread fills a slot, enqueues the copy of this slot, and continues with the next slot. During a
 //! download, a thread keeps the copies of several slots enqueued: it waits for the oldest copy, empties the slot, and
-//! enqueues the next copy into this slot. All chunks are enqueued on the user's stream, in any order among themselves.
-//! Their copies thus run after all earlier and before all later work of the stream.
+//! enqueues the next copy into this slot. The copies of all chunks are enqueued on the user's stream, in any order
+//! among themselves. They thus run after all earlier and before all later work of the stream.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,8 +19,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::{CopyBlocks, Layout, MemoryOrder};
 
-/// Maximum number of chunks of an upload that uses non-temporal stores, so that the device reads the first chunks
-/// earlier. The bus limits the speed of longer copies, for which regular stores are faster.
+/// Maximum number of chunks of an upload that uses non-temporal stores, with which the device can read the first chunks
+/// earlier. The bus limits the speed of uploads with more chunks, for which regular stores are faster.
 const FEW: usize = 96;
 
 /// A copy through the ring.
@@ -37,8 +37,8 @@ pub(super) struct RingTransfer<'a> {
     pub(super) bytes: usize,
     /// Size of a slot in bytes.
     pub(super) slot: usize,
-    /// Whether the stream has unfinished earlier work. If so, each chunk takes a new slot, because used slots become
-    /// free only after that work.
+    /// Whether the stream has unfinished earlier work. If so, each chunk needs another slot, because slots with
+    /// enqueued copies become free only after that work.
     pub(super) hold: bool,
     pub(super) progress: Progress,
 }

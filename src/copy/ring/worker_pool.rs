@@ -1,12 +1,12 @@
 //! Runs worker threads that help the calling thread with a copy.
 //!
-//! They are started on demand, live as long as the process, and sleep when idle. A job may be run by any number of
-//! threads; the calling thread completes it alone if no worker is free. Concurrent calls therefore share the workers
+//! Workers are started on demand, live as long as the process, and sleep when idle. Any number of threads may run a
+//! job; if no worker is free, the calling thread completes the job alone. Concurrent calls therefore share the workers
 //! and never wait for each other.
 //!
 //! At process exit the workers sleep or are blocked at their next driver call (`backend::vendor::exit_guard`); the
-//! exiting thread must not use them any more (`device::shutdown::exiting`). A forked child has no workers, and its GPU
-//! calls fail before they reach this module.
+//! exiting thread must not use the workers any more (`device::shutdown::exiting`). A forked child has no workers, and
+//! its GPU calls fail before they reach this module.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Condvar;
@@ -18,7 +18,8 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 #[derive(Clone, Copy)]
 struct ParallelJob(*const (dyn Fn() + Sync));
 
-// SAFETY: the pointer refers to a `Sync` value, which lives until its job is withdrawn.
+// SAFETY: the pointer refers to a `Sync` function, and the caller of `run` keeps this function alive until the job is
+// withdrawn.
 unsafe impl Send for ParallelJob {}
 
 struct PoolJob {
@@ -160,7 +161,7 @@ fn serve() {
 /// thread waits for signals.
 fn block_signals() {
     #[cfg(unix)]
-    // SAFETY: the signal set is local, and is filled before it is used.
+    // SAFETY: the signal set is a local variable, and `sigfillset` initializes it before its use.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut all);
