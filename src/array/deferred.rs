@@ -12,9 +12,9 @@ use pygpu_device::Device;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// An array that may be the result of a deferred operation, and then has no address before the operation is launched.
-/// [`Self::materialized`] returns the [`Array`] and fails if the block has no memory. A block never loses its memory,
-/// so the returned array stays valid while it is borrowed.
+/// An array that may be the result of a deferred operation. Such a result has no address until the operation is
+/// launched. [`Self::materialized`] returns the [`Array`] and fails if the block has no memory. A block never loses its
+/// memory, so the returned array stays valid while it is borrowed.
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct DeferredArray(Array);
@@ -60,13 +60,13 @@ impl DeferredArray {
         Err(Error::value("the operation that makes this array was not launched"))
     }
 
-    /// Converts the value to an `Array` without launching its operation, for code that stores the array and later
-    /// borrows it as a `DeferredArray` again.
+    /// Converts the value to an `Array` without launching the operation that computes it. Used by code that stores the
+    /// array and later borrows it as a `DeferredArray`.
     pub fn into_held(self) -> Array {
         self.0
     }
 
-    /// Returns the additional owner, and the number of arrays that share this owner.
+    /// Returns the array's owner besides its memory block, and the number of arrays that share this owner.
     pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         self.0.owner()
     }
@@ -89,14 +89,13 @@ impl DeferredArray {
         self.0.device()
     }
 
-    /// Returns whether writes are rejected.
+    /// Returns whether PyGPU rejects writes to the array.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.0.readonly()
     }
 
-    /// Returns the array's memory block. The block's flags, size and owners are valid even before its memory is
-    /// allocated.
+    /// Returns the array's memory block. Its flags, size and owners are set even if its memory is not allocated yet.
     #[inline]
     pub fn allocation(&self) -> &Arc<Allocation> {
         self.0.allocation()

@@ -39,7 +39,7 @@ pub fn set_wakeup(bell: fn()) {
     BELL.set(bell);
 }
 
-/// Calls the wake-up function, for other queues that are delivered together with the records.
+/// Calls the wake-up function. Other queues, which are delivered together with the log records, use this function too.
 #[cold]
 pub fn wake() {
     if let Some(ring) = BELL.get() {

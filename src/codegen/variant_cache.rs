@@ -37,7 +37,7 @@ pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postpon
 /// as the scans. Dropping the group evicts its variants from the cache.
 pub struct KernelFamily {
     number: u64,
-    /// Whether any variant was compiled for a device with a driver, i.e. not only for the CPU.
+    /// Whether any variant of the group was compiled for a device with a driver, i.e. not only for the CPU.
     is_on_device: AtomicBool,
 }
 
@@ -91,9 +91,9 @@ impl KernelFamily {
         }
     }
 
-    /// Schedules a variant for compilation after the flush in progress has returned its operations to the queue,
-    /// because a flush itself never compiles. Returns the compiler's error if an earlier compilation of the variant
-    /// failed, otherwise an error that makes the flush retry.
+    /// Schedules a variant for compilation, because a flush in progress must not compile. The compilation happens after
+    /// the flush has returned its operations to the queue. Returns the compiler's error if an earlier compilation of
+    /// the variant failed, otherwise an error that makes the flush retry.
     #[cold]
     fn postpone(&self, device: Device, key: &[u8], name: String, source: KernelSource) -> Error {
         self.note(device);
@@ -172,7 +172,7 @@ impl KernelFamily {
         }
     }
 
-    /// Returns whether any variant of this group was compiled for a device with a driver. Dropping the group then
+    /// Returns whether any variant of this group was compiled for a device with a driver. If so, dropping the group
     /// unloads the variant, which calls the driver.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
@@ -228,8 +228,8 @@ impl Hasher for Mixer {
         for word in words {
             self.write_u64(u64::from_le_bytes(*word));
         }
-        // The last word that is hashed ends at the last byte of the data. It overlaps the word before it, so that it is
-        // complete.
+        // The last word that is hashed ends at the last byte of the data. It overlaps the word before it, because a
+        // hashed word must be complete.
         match bytes.last_chunk() {
             Some(last) if !rest.is_empty() => self.write_u64(u64::from_le_bytes(*last)),
             Some(_) => {}
@@ -250,7 +250,7 @@ struct CompiledVariant<V> {
     place: u64,
     key: VariantKey,
     value: Option<V>,
-    /// Whether the variant was used since variants were last evicted from the full table.
+    /// Whether the variant was used since the table was last full and variants were evicted from it.
     was_used: AtomicBool,
 }
 
@@ -313,7 +313,7 @@ struct CompileClaim {
     process: u32,
 }
 
-/// The part of the cache's state that a thread needs only if it changes the table of variants.
+/// The part of the cache's state that is needed only for changes of the table of variants.
 struct Changing<V> {
     making: Vec<CompileClaim>,
     /// Tables that were replaced, but may still be read by other threads.
@@ -382,8 +382,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         let turn = CompileGuard { store: self, of: *of };
         let made = make();
         let freed = made.as_ref().ok().map(|value| self.keep(of, value.clone()));
-        drop(turn); // wakes the waiting threads, after the entry that they look up was added
-        drop(freed); // after the lock is released, because dropping may call a driver
+        drop(turn); // wakes the threads that wait for the entry, after it was added to the table
+        drop(freed); // dropped after the lock is released, because the drop may call a driver
         made
     }
 

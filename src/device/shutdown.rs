@@ -1,8 +1,8 @@
 //! Implements two rules for destructors: they free nothing at process exit, and never raise an error.
 //!
 //! At interpreter exit the driver may be partly shut down, and the operating system frees the memory. A driver error
-//! inside a `Drop` is stored here. The next call that waits on the host reports this error after its own work.
-//! Unrelated calls, such as a launch on another thread, never fail because of a stored error.
+//! inside a `Drop` is stored here. The next call that blocks the host until work is complete reports this error after
+//! its own work. Unrelated calls, such as a launch on another thread, never fail because of a stored error.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,12 +16,13 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: ForkSafeMutex<Option<Error>> = ForkSafeMutex::new(None);
-/// Values that were dropped in code that must not call the driver. The next call of `report_deferred` drops them.
+/// Values whose drop was postponed, because they were dropped in code that must not call the driver. The next call of
+/// `report_deferred` drops them.
 static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec::new());
 /// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Number of the calling thread's active calls. The count `ASKING` includes these calls.
+    /// Number of this thread's active calls into code of other libraries. The count `ASKING` includes these calls.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -132,9 +133,9 @@ fn take_deferred() -> Result<()> {
 pub struct ForeignCallGuard(());
 
 impl ForeignCallGuard {
-    /// Counts a call that the calling thread begins. The thread that ends the process sets the exit flag before it
-    /// reads the count. Thus either the calling thread sees the flag, or the thread that ends the process sees the call
-    /// and waits for its end.
+    /// Counts a call into code of another library, which the calling thread begins. The thread that ends the process
+    /// sets the exit flag before it reads the count. Thus either the calling thread sees the flag, or the thread that
+    /// ends the process sees the call and waits for its end.
     #[inline]
     pub fn begin() -> Self {
         OWN_ASKING.set(OWN_ASKING.get() + 1);
@@ -142,13 +143,13 @@ impl ForeignCallGuard {
         Self(())
     }
 
-    /// Returns the number of active calls, over all threads.
+    /// Returns the number of active calls into code of other libraries, over all threads.
     pub fn count() -> usize {
         ASKING.load(Ordering::SeqCst)
     }
 
-    /// Removes the calling thread's calls from the count, because they never return and the end of the process must not
-    /// wait for them.
+    /// Removes the calling thread's calls from the count, because these calls never return, and the process must not
+    /// wait for them at its end.
     pub fn give_up() {
         ASKING.fetch_sub(OWN_ASKING.replace(0), Ordering::SeqCst);
     }

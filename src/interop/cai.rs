@@ -30,9 +30,9 @@ impl Drop for ImportedInterface {
             std::mem::forget(self.owner.take());
             return;
         }
-        // The protocol requires that the producer's stream waits here for PyGPU's stream, and that the producer's
-        // stream exists as long as the producer's object. CuPy's stream, however, may already be destroyed, and the
-        // handle of a destroyed stream crashes the driver. Therefore the host waits instead.
+        // By the protocol, the producer's stream should wait for PyGPU's stream here, and should exist as long as the
+        // producer's object. CuPy's stream, however, may already be destroyed, and a call with the handle of a
+        // destroyed stream crashes the driver. Therefore the host waits for PyGPU's stream instead.
         shutdown::defer(if self.has_own_stream {
             self.ready.synchronize()
         } else {
@@ -55,8 +55,8 @@ pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + 
     borrowed.owner.as_deref()
 }
 
-/// Returns whether an import waits for the producer's stream. Users who synchronize by other means can disable the
-/// wait.
+/// Returns whether an import makes PyGPU's stream wait for the producer's stream. Users who synchronize by other means
+/// can disable this wait.
 fn waits_for_producers() -> bool {
     static WAITS: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *WAITS.get().unwrap_or_else(|| {
@@ -91,7 +91,8 @@ pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: O
     unsafe { description.adopt(ready, Box::new(owner)) }
 }
 
-/// Returns the device of the memory. The driver is queried, because the interface does not contain the device.
+/// Returns the device of the described memory. The driver is queried, because the interface does not contain the
+/// device.
 fn device_of(description: &ImportedMemory) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {

@@ -95,8 +95,8 @@ pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize>
     }
 }
 
-/// Returns the stream of a handle that another library passed. The returned stream may only be used during the call
-/// that received the handle.
+/// Returns the stream of a handle that another library passed. The returned stream may be used only until the call that
+/// received the handle returns.
 pub fn borrowed(device: Device, handle: StreamHandle) -> Stream {
     Stream::foreign(device, handle, None)
 }

@@ -14,7 +14,7 @@ use pygpu_layout::tuple_text;
 /// Maximum cluster size, in blocks, that every device with clusters supports.
 const PORTABLE: u32 = 8;
 
-/// A launch shape with attributes.
+/// The shape and the attributes of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchConfig {
     /// The shape of the launch.

@@ -15,18 +15,17 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 use pygpu_memory::{BlockUse, capture, ordered};
 
-/// Storage unit of argument values: 16 bytes with an alignment of 16, which suffices for most parameter types.
+/// Unit of the storage for argument values: 16 bytes, aligned to 16 bytes, which suffices for most parameter types.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct ArgumentCell([u8; 16]);
 
 const CELL: usize = size_of::<ArgumentCell>();
 
-/// Number of arguments that are stored without heap allocation; most kernels have fewer.
+/// Number of arguments that are stored without a heap allocation. Most kernels have fewer arguments.
 const USUAL: usize = 16;
 
-/// The location of an argument value whose type may need an alignment above 16 bytes, which is the alignment of the
-/// storage.
+/// The location of an argument value whose type may need a larger alignment than the 16 bytes of the storage.
 #[derive(Clone, Copy, Debug)]
 pub struct WideValue {
     argument: usize,
@@ -66,7 +65,7 @@ impl Arguments {
         self.starts.len()
     }
 
-    /// Whether there are no arguments.
+    /// Returns whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
@@ -77,7 +76,7 @@ impl Arguments {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
 
-    /// Appends all values of another argument list.
+    /// Appends all values of another argument list to this one.
     pub fn append(&mut self, others: &Self) {
         let before = self.cells.len() as u32;
         self.cells.extend_from_slice(&others.cells);
@@ -236,7 +235,7 @@ pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32
         let multiprocessors = device.properties()?.multiprocessor_count.max(0).cast_unsigned();
         return Ok(function.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
     }
-    // SAFETY: `function` keeps its module alive.
+    // SAFETY: `function` keeps its module, and thus the function handle, alive.
     unsafe { function.programs().active_clusters(device.index(), function.handle(), shape, attributes) }
 }
 

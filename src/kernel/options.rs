@@ -1,5 +1,5 @@
-//! Parses compiler options in nvcc's syntax. An option is converted to a form that can be translated for every
-//! supported compiler, or rejected by an error that contains the option's name.
+//! Parses compiler options in nvcc's syntax. An option is converted to a form that PyGPU can translate for every
+//! supported compiler. Otherwise it is rejected by an error with the option's name.
 //!
 //! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
 //! compiler unchanged.
@@ -97,7 +97,7 @@ enum ValuedOption {
     Optimize,
 }
 
-/// Whether a value may follow the option's name directly, as in `-DN`, `-Ifolder`, `-O3`.
+/// Returns whether a value may follow the option's name directly, as in `-DN`, `-Ifolder`, `-O3`.
 fn is_letter(name: &str) -> bool {
     name.len() == 2
 }
@@ -151,8 +151,8 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
     Ok(options)
 }
 
-/// Whether relocatable code is requested. Of several options such as `-rdc=true` and `-rdc=false`, the last one
-/// decides.
+/// Returns whether the options request relocatable code. The last of several options such as `-rdc=true` and
+/// `-rdc=false` decides.
 pub fn is_relocatable(list: &[CompileOption]) -> bool {
     let is_last = |option: &CompileOption| matches!(option, CompileOption::Relocatable(true));
     list.iter().rev().find(|option| matches!(option, CompileOption::Relocatable(_))).is_some_and(is_last)

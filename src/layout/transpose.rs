@@ -122,8 +122,8 @@ impl Layout {
         Ok(view)
     }
 
-    /// Returns the diagonal of two axes as a new last axis, `offset` elements above (or below, if negative) the main
-    /// diagonal.
+    /// Returns the diagonal of two axes as a new last axis, taken `offset` elements above (or below, if negative) the
+    /// main diagonal.
     pub fn diagonal(&self, offset: i64, axis1: i64, axis2: i64) -> Result<Self> {
         if self.ndim() < 2 {
             return Err(Error::value("diag requires an array of at least two dimensions"));

@@ -1,10 +1,10 @@
-//! Defines conditional nodes of graphs. Kernels set a number while the graph runs; this number decides whether the body
-//! of the node runs, or runs again.
+//! Defines conditional nodes of graphs. Kernels set a number while the graph runs; this number decides whether, and how
+//! often, the body of the node runs.
 //!
-//! A body is a graph that a separate stream captures directly after its conditional node was added. The node therefore
-//! depends on everything captured before it in the enclosing capture, and the body may use any block without further
-//! synchronization. In the enclosing graph, the blocks that the body uses are recorded as used by the node. The
-//! enclosing capture accepts no work while a body is being captured.
+//! The body of a conditional node is a graph that a separate stream captures directly after the node was added. The
+//! node therefore depends on everything captured before it in the enclosing capture, and the body may use any block
+//! without further synchronization. In the enclosing graph, the blocks that the body uses are recorded as used by the
+//! node. The enclosing capture accepts no work while a body is being captured.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture::{self, Capture};
 
-/// A condition: the number that kernels set and a conditional node reads.
+/// A condition: a number that kernels set and that a conditional node reads.
 pub struct Condition {
     raw: Raw,
     capture: Arc<Capture>,

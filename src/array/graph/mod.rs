@@ -36,7 +36,7 @@ pub struct Graph {
     spare: Mutex<Option<Stream>>,
 }
 
-/// The driver's graphs and the resources that must stay alive while a launch is running.
+/// The driver's graph handles, and the resources that must stay alive while a launch is running.
 struct GraphState {
     device: Device,
     epoch: u32,
@@ -133,8 +133,8 @@ impl Graph {
         self.check_ends(&held)
     }
 
-    /// Checks the red zone after each block that the graph writes. This happens on the CPU only, where launches of
-    /// single kernels are checked in the same way.
+    /// Checks the red zone after each memory block that the graph writes. Does nothing on a GPU. On the CPU, launches
+    /// of single kernels are checked in the same way.
     fn check_ends(&self, held: &GraphResources) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {
@@ -153,8 +153,8 @@ impl Graph {
     }
 
     /// Keeps the graph's resources alive until the stream has completed the launch. For a borrowed stream, which may be
-    /// destroyed before the graph, an event is recorded immediately. For other streams the event is recorded when the
-    /// graph is dropped.
+    /// destroyed before the graph, an event is recorded immediately. For any other stream, the event is recorded when
+    /// the graph is dropped.
     fn hold_on(&self, stream: &Stream, held: &Arc<GraphResources>) -> Result<()> {
         if stream.is_foreign() {
             return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));

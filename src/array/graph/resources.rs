@@ -8,8 +8,8 @@ use pygpu_base::error::Result;
 use pygpu_memory::Access;
 use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
-/// Objects, other than memory blocks, that a graph keeps alive and does not otherwise use. After an update, several
-/// graphs share them.
+/// Objects, other than memory blocks, that a graph keeps alive and does not otherwise use. After an update of one graph
+/// from another, both graphs share them.
 type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 
 /// An operation of a graph, with the resources that it uses.
@@ -71,9 +71,9 @@ impl GraphResources {
         held
     }
 
-    /// Returns the resources after an update of all operations from a graph `other` with the same operations. The
-    /// driver pairs the operations of the two graphs, so no memory block can be attributed to a single operation any
-    /// more.
+    /// Returns the resources of a graph after all its operations were updated from the graph with the resources
+    /// `other`. The driver pairs the operations of the two graphs, so no memory block can be attributed to a single
+    /// operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,

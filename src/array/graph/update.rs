@@ -3,7 +3,7 @@
 //! The replacement of an operation is captured on a separate stream by the same calls that normally enqueue the
 //! operation. The capture validates the replacement, records its resources and yields the driver's description of the
 //! replacement, which is passed to the executable graph. The previous resources are released after the launches that
-//! use them.
+//! use them are complete.
 
 use std::sync::{Arc, MutexGuard, PoisonError, RwLockWriteGuard, TryLockError};
 
@@ -155,13 +155,13 @@ impl Graph {
         Ok(())
     }
 
-    /// Locks the graph's resources for writing, which excludes launches.
+    /// Locks the graph's resources for writing, so that no launch of the graph begins meanwhile.
     fn closed(&self) -> Result<RwLockWriteGuard<'_, Arc<GraphResources>>> {
         if !self.device().is_cpu() {
             return Ok(self.parts.held.write().unwrap_or_else(PoisonError::into_inner));
         }
-        // On the CPU backend this function does not wait for the lock. There, a launch holds the lock while its work
-        // runs, and this work itself may call this function, so waiting could deadlock.
+        // On the CPU backend this function does not wait for the lock. On this backend a launch holds the lock while
+        // its work runs. That work may itself call this function, so waiting could deadlock.
         match self.parts.held.try_write() {
             Ok(held) => Ok(held),
             Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),

@@ -15,8 +15,8 @@ struct divisor {
     }
 };
 
-// Lengths of N axes, for fewer than 2^31 elements. The length of the outermost axis is not stored: after the divisions
-// by all other lengths, the remaining quotient is the index along the outermost axis.
+// Lengths of N axes, for arrays with fewer than 2^31 elements. The length of the outermost axis is not stored: after
+// the divisions by all other lengths, the remaining quotient is the index along the outermost axis.
 template <int N> struct lengths {
     typedef unsigned number;
     divisor inner[N - 1];
@@ -41,7 +41,7 @@ template <> struct lengths<1> {
     __device__ int index(number &rest, int) const { return (int)rest; }
 };
 
-// Lengths of N axes, for any number of elements.
+// Lengths of N axes, for arrays with any number of elements.
 template <int N> struct long_lengths {
     typedef unsigned long long number;
     unsigned long long inner[N - 1];

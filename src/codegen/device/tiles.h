@@ -23,7 +23,7 @@ template <class Tiles> struct tile {
     };
     const Tiles &all;
     long long first[N];
-    int long_x, long_y; // smaller than X and Y in the last tiles
+    int long_x, long_y; // lengths of the tile; smaller than X and Y in the last tile of an axis
 
     __device__ tile(const Tiles &all, typename Tiles::number number) : all(all) {
 #pragma unroll

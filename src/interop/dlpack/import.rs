@@ -30,7 +30,7 @@ pub struct ImportedTensor {
 
 // SAFETY: DLPack allows use and deletion of a tensor on any thread.
 unsafe impl Send for ImportedTensor {}
-// SAFETY: shared access only reads the tensor; the deleter requires exclusive ownership.
+// SAFETY: shared access only reads the tensor; only the drop, which has exclusive access, calls the deleter.
 unsafe impl Sync for ImportedTensor {}
 
 impl Drop for ImportedTensor {
@@ -84,13 +84,15 @@ impl ImportedTensor {
     /// Takes ownership of a versioned tensor.
     ///
     /// # Errors
-    /// `BufferError` for a tensor of another major version of DLPack. Of such a tensor only the deleter may be used.
+    /// `BufferError` for a tensor of another major version of DLPack. The only field of such a tensor that may be used
+    /// is the deleter.
     ///
     /// # Safety
     /// The producer transferred the pointer, and no other code deletes the tensor.
     pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Result<Self> {
         let owned = Self { managed: ManagedTensor::Versioned(tensor), used_on: None };
-        // SAFETY: in every version the structure begins with its version.
+        // SAFETY: the caller guarantees a live tensor, and in every version of DLPack the structure begins with its
+        // version.
         let version = unsafe { (*tensor.as_ptr()).version };
         if version.major == VERSION.major {
             return Ok(owned);
@@ -129,7 +131,7 @@ impl ImportedTensor {
         device_of(device.device_type.0.into(), device.device_id.into())
     }
 
-    /// Returns whether the producer made a copy of its data for this import.
+    /// Returns whether the tensor contains a copy that the producer made for this import.
     pub fn is_copied(&self) -> bool {
         self.flags().contains(DlpackFlags::IS_COPIED)
     }
@@ -152,7 +154,7 @@ impl ImportedTensor {
     fn describe(&self) -> Result<ImportedMemory> {
         let tensor = self.tensor();
         let (dtype, shape) = element_and_shape(&tensor)?;
-        // Strides of an empty array are meaningless and may have any value.
+        // The strides of an empty array have no meaning, so the tensor's strides are ignored.
         let strides = if shape.is_empty() || shape.contains(&0) || tensor.strides.is_null() {
             None
         } else {
@@ -254,7 +256,7 @@ mod tests {
         Stream::default_of(Device::cpu().unwrap())
     }
 
-    /// Imports a valid float32 tensor of shape (2, 3) after `lie` has modified it.
+    /// Imports a float32 tensor of shape (2, 3), which `lie` first makes invalid.
     fn forge(lie: impl FnOnce(&mut DLManagedTensorVersioned)) -> Result<()> {
         let mut memory = [0_u64; 8];
         let (mut shape, mut strides) = ([2_i64, 3], [3_i64, 1]);

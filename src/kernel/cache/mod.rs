@@ -1,8 +1,8 @@
 //! Caches compiled images, in memory and in the user's cache folder.
 //!
-//! The folder is shared by processes and machines, and may disappear at any time. A failure of the cache is never an
-//! error for the user: an image that cannot be read is compiled again, and an image that cannot be written is not
-//! cached. [`disk`] defines which folders and files are trusted, and [`entry`] defines the format of the files. An
+//! Several processes and machines may share the folder, and it may disappear at any time. A failure of the cache is
+//! never an error for the user: an image that cannot be read is compiled again, and an image that cannot be written is
+//! not cached. [`disk`] defines which folders and files are trusted, and [`entry`] defines the format of the files. An
 //! image is used only while every file that it was compiled from is unchanged.
 //!
 //! `PYGPU_CACHE=0` disables the folder, `PYGPU_CACHE_DIR` selects another folder, and `PYGPU_CACHE_SIZE` limits the
@@ -126,7 +126,8 @@ fn remember(name: (Option<PathBuf>, ImageKey), compiled: &Arc<Compiled>) {
     let mut memory = memory();
     let memory = memory.get_or_insert_default();
     if memory.bytes.saturating_add(compiled.image.len()) > MEMORY_SIZE {
-        // All images are removed from memory. This is rare, and the cache folder still contains the images.
+        // All images are removed from memory, instead of the oldest only. This is rare, and the cache folder still
+        // contains them.
         *memory = MemoryTier::default();
     }
     let before = memory.images.insert(name, Arc::clone(compiled));
@@ -139,7 +140,8 @@ fn is_fresh(compiled: &Compiled) -> bool {
     compiled.read.as_ref().is_some_and(|read| read.iter().all(FileFingerprint::holds))
 }
 
-/// Looks up the image of a key; `None` if a file that the image was compiled from has changed.
+/// Looks up the image of a cache key. Returns `None` if there is none, or if a file from which the image was compiled
+/// has changed.
 pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     if *cache == Cache::Off {
         return None;
@@ -158,7 +160,7 @@ pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     })
 }
 
-/// Caches an image, unless the files from which it was compiled are unknown.
+/// Caches an image in memory and in the folder, unless the files from which it was compiled are unknown.
 pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> {
     let compiled = Arc::new(compiled);
     if *cache == Cache::Off || compiled.read.is_none() {

@@ -19,15 +19,15 @@ use pygpu_base::error::Result;
 
 pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
-/// A loop nest's table with at most this many numbers is stored without heap allocation. The limit suffices for three
-/// axes of two arrays, or two axes of three arrays.
+/// Maximum number of integers for which a loop nest's table is stored without a heap allocation. A table of three axes
+/// of two arrays, or of two axes of three arrays, has 12.
 const INLINE: usize = 14;
 
-/// While a loop nest is built, its table is stored without heap allocation if it has at most this many numbers. The
-/// limit exceeds `INLINE`, because axes are not merged yet.
+/// Maximum number of integers for which the table of a loop nest under construction is stored without a heap
+/// allocation. It exceeds `INLINE`, because the axes are not merged yet.
 const SCRATCH: usize = 40;
 
-/// Number of elements below which 32-bit indices of elements suffice.
+/// Element indices have 32 bits in arrays with fewer elements than this number.
 pub const NARROW: i64 = 1 << 31;
 
 /// Describes how the axes of a loop nest may be reordered, and which axes are reduced.
@@ -57,9 +57,9 @@ pub enum StridePattern {
 /// 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopNest {
-    /// Table whose entries all have one number, followed by one number for each array. The first entry contains the
-    /// number of elements, and the offset of each array's first element. Each further entry describes one axis,
-    /// outermost first: the length of the axis, and its stride in each array.
+    /// Table of integers. An entry consists of one integer, followed by one integer for each array. The first entry
+    /// contains the number of elements, and the offset of each array's first element. Each further entry describes one
+    /// axis, outermost first: the length of the axis, and its stride in each array.
     table: SmallVec<[i64; INLINE]>,
     sides: u32,
     kept: u32,
@@ -135,7 +135,7 @@ impl LoopNest {
         self.table[0]
     }
 
-    /// Returns the byte offset of an array's first element, from the start of its allocation.
+    /// Returns the byte offset of an array's first element, from the start of its memory block.
     #[inline]
     pub fn offset(&self, side: usize) -> i64 {
         self.table[1 + side]
