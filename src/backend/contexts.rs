@@ -9,8 +9,8 @@ pub trait Contexts: Send + Sync {
         let _ = device;
         Ok(0)
     }
-    /// Runs `work`, which calls another library of the vendor, while the device is current. The calls of `work` do not
-    /// invalidate a capture in progress.
+    /// Makes the device current and runs `work`, which calls a further library of the vendor (such as cuFFT). Calls in
+    /// `work` that an active capture would forbid do not invalidate the capture.
     ///
     /// # Errors
     /// `NotSupported` if the vendor has no such libraries; errors of the driver.

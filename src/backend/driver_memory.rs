@@ -92,7 +92,7 @@ pub trait DriverMemory: Send + Sync {
     ) -> Result<()>;
     /// Sets a usage hint for managed memory; the driver rejects other memory.
     fn advise_managed(&self, device: i32, address: Address, bytes: usize, advice: Advice, by: Residence) -> Result<()>;
-    /// Returns start and size of the block that contains an address of the device.
+    /// Returns start and size of the memory block that contains an address of the device.
     fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)>;
     /// Returns the device address of pinned host memory.
     fn device_address(&self, device: i32, address: Address) -> Result<Address>;

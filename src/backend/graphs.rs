@@ -71,12 +71,12 @@ impl NodeKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConditionHandle(pub u64);
 
-/// A condition, and the object that must stay alive as long as kernels may set the condition.
+/// A condition's handle, and the object that must stay alive as long as kernels may set the condition.
 #[derive(Clone)]
 pub struct Condition {
     /// Driver handle, which kernels receive.
     pub handle: ConditionHandle,
-    /// The object that the caller must keep alive, if any.
+    /// The object that the caller must keep alive, if there is one.
     pub owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -223,8 +223,8 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// The graph is alive and contains the operation.
     unsafe fn node_kind(&self, device: i32, graph: GraphHandle, node: NodeHandle) -> Result<NodeKind>;
-    /// Copies the parameters of another graph's operation to an operation of an executable graph. Affects later
-    /// launches only, not those in progress.
+    /// Copies the parameters of another graph's operation to an operation of an executable graph. Affects launches that
+    /// begin later, not those in progress.
     ///
     /// # Safety
     /// All handles are alive, both operations are of kind `kind`, and `to` belongs to the graph from which the
@@ -241,7 +241,7 @@ pub trait Graphs: Send + Sync {
         from: (GraphHandle, NodeHandle),
     ) -> Result<()>;
     /// Copies all parameters of another graph to an executable graph and to the graph from which it was instantiated.
-    /// Affects later launches only.
+    /// Affects launches that begin later, not those in progress.
     ///
     /// # Safety
     /// All handles are alive, and no launch happens concurrently.
@@ -256,7 +256,7 @@ pub trait Graphs: Send + Sync {
     /// The graph is alive and not used again.
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()>;
 
-    /// Uploads a graph to the device ahead of its launch, in stream order.
+    /// Uploads an executable graph to the device before its first launch, as an operation on a stream.
     ///
     /// # Safety
     /// Both handles are alive.

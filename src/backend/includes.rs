@@ -168,7 +168,7 @@ impl IncludeSearch<'_> {
         let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
         let mut open: Vec<PathBuf> = Vec::new();
         self.look(&texts, &self.own, &mut places, &mut open);
-        // Folders that are searched for quoted names: the folders of all files that contain an include.
+        // Folders that are searched for quoted names: the folders of all files that contain an `#include`.
         let mut beside: BTreeSet<PathBuf> = self.own.iter().cloned().collect();
         while !open.is_empty() {
             let mut is_new = false;

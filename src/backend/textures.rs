@@ -100,7 +100,8 @@ impl ArrayShape {
     }
 }
 
-/// Part of an array. Start and size are given in bytes of a row, rows, and planes. No length is 0.
+/// Part of an array. Start and size each consist of a number of bytes along the row, of rows, and of planes. No size is
+/// 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrayBox {
     /// Start of the part: the byte offset in a row, the index of the row, and the index of the plane.
@@ -125,7 +126,7 @@ pub enum Resource {
     Array(ArrayHandle, ArrayShape),
     /// The memory contains contiguous elements. Their address, type and number are stored.
     Linear(Address, Texel, usize),
-    /// The memory contains rows of elements at a constant distance.
+    /// The memory contains rows of elements; the distance between consecutive rows is constant.
     Pitched {
         /// Address of the first element.
         address: Address,
@@ -156,7 +157,7 @@ pub enum AddressMode {
     Border = 3,
 }
 
-/// How a texture is sampled.
+/// The modes by which a texture is sampled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
     /// For each of x, y and z: which values the texture returns for coordinates beyond its edge.
@@ -165,7 +166,8 @@ pub struct Sampling {
     pub linear: bool,
     /// Whether integer elements are returned as integers, instead of floats from 0 or -1 to 1.
     pub as_integer: bool,
-    /// Whether coordinates from 0 to 1 cover the texture, instead of element indices.
+    /// Whether coordinates are normalized, i.e. those from 0 to 1 cover the texture. Otherwise coordinates are element
+    /// indices.
     pub normalized: bool,
     /// The colour that [`AddressMode::Border`] returns.
     pub border: [f32; 4],

@@ -31,7 +31,7 @@ fn lies_inside(image: &[u8], table: &ElfTable) -> Option<()> {
     (0..count).try_for_each(|index| {
         let row = first.checked_add(index.checked_mul(size)?)?;
         image.get(row..row.checked_add(size)?)?;
-        // An entry's type is the first word of a program header, but the second word of a section header.
+        // The type is the first word in a program header's entry, and the second word in a section header's entry.
         let kind = if table.absent.is_some() { word(image, row.checked_add(4)?)? } else { word(image, row)? };
         let place = number(image, row.checked_add(table.place)?)?;
         let length = number(image, row.checked_add(table.length)?)?;

@@ -1,7 +1,7 @@
 //! Installs process-wide signal handlers for faults inside kernels, and records the threads that run kernels.
 //!
 //! Compiled libraries install no handlers, because handlers belong to the process and stay installed after a library is
-//! unloaded. A thread is recorded while it works on a launch (`enter`, `leave`: one thread-local and one counter). If
+//! unloaded. A thread is recorded in a thread-local variable while it works on a launch (from `enter` to `leave`). If
 //! the interrupted thread is recorded, the handler calls a function of the compiled library (`pygpu_cpu/faults.h`),
 //! which abandons the kernel or ignores the signal. All other signals are passed to the previous handler: Python's
 //! `faulthandler`, a sanitizer, or the default action, which ends the process.
@@ -40,8 +40,8 @@ pub struct RawHost {
     give_stacks: unsafe extern "C" fn(*mut Stacks),
 }
 
-/// Signal that is sent to a thread so that it checks whether its launch was ended. A process without a handler for this
-/// signal ignores it by default.
+/// Signal that is sent to a thread so that it checks whether its launch has been cancelled or has failed. A process
+/// without a handler for this signal ignores it by default.
 const NUDGE: c_int = libc::SIGURG;
 
 const SIGNALS: [c_int; 7] =
@@ -74,7 +74,7 @@ unsafe extern "C" fn enter(guarded: *mut Guarded) {
         if is_main_thread() {
             keep_ctrl_c();
         }
-        // SAFETY: the caller owns the object, and keeps it alive until `leave`.
+        // SAFETY: the caller guarantees that the object lives until `leave` returns.
         unsafe { (*guarded).outer = CURRENT.replace(guarded) };
         INSIDE.fetch_add(1, Ordering::Relaxed);
     });
@@ -113,7 +113,7 @@ fn keep_ctrl_c() {
 unsafe extern "C" fn leave(guarded: *mut Guarded) {
     catch_panic((), || {
         INSIDE.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the object alive until `leave` returns.
+        // SAFETY: the caller guarantees that the object lives until `leave` returns.
         CURRENT.set(unsafe { (*guarded).outer });
     });
 }
@@ -180,8 +180,8 @@ fn set(number: c_int, before: &PreviousHandler) {
     if unsafe { libc::sigaction(number, ptr::null(), &mut old) } != 0 || old.sa_sigaction == address_of_handler() {
         return;
     }
-    // SAFETY: `install` never runs concurrently. If a handler reads `last` at the same time, the process is about to
-    // end.
+    // SAFETY: `install` never runs concurrently. A handler reads `last` at the same time only while it passes on a
+    // fatal signal, i.e. while the process is ending.
     unsafe {
         (*before.last.get()).write(old);
         if !before.is_set.load(Ordering::Relaxed) {

@@ -132,7 +132,7 @@ impl Library {
             lines = file.keep().ok().map(|(_, path)| Arc::new(Lines::of(path, host)));
         }
         fault_handlers::install();
-        // SAFETY: the symbol, if it exists, points to a `RawModule`.
+        // SAFETY: only libraries that the engine has built define this symbol, and they define it as a `RawModule`.
         let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
         let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
         // SAFETY: the library is open, and the version is the first field in every version of the structure.
@@ -190,7 +190,8 @@ impl HostKernel {
             place: ptr::from_mut(&mut place),
             host: ptr::from_ref(&fault_handlers::HOST),
         };
-        // SAFETY: the caller guarantees valid arguments; all data in `launch` outlives the call.
+        // SAFETY: the caller guarantees that `arguments` match the kernel's parameters; all data in `launch` outlives
+        // the call.
         match unsafe { (self.launch)(&launch, arguments) } {
             0 => Ok(()),
             code => {
@@ -232,7 +233,8 @@ fn processors() -> u32 {
     }
 }
 
-/// Returns an error for an image with which the system's loader might end the process.
+/// Returns an error for an incomplete image, because the system's loader might end the process when it loads such an
+/// image.
 fn check(image: &[u8]) -> Result<(), String> {
     if !image.starts_with(b"\x7fELF") && !image.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
         return Err(

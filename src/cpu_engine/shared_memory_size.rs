@@ -1,8 +1,8 @@
 //! Determines the size of each kernel's static shared memory from the image's symbol table.
 //!
 //! A shared variable is a thread-local variable inside a function. C++ compilers put the function's mangled name before
-//! the variable's name: the variable `s` of the function `_Z1kPi` has the symbol `_ZZ1kPiE1s`. Variables of functions
-//! that a kernel calls are not counted.
+//! the variable's name: the variable `s` of the function `_Z1kPi` has the symbol `_ZZ1kPiE1s`. The size of a kernel
+//! does not include variables of the functions that it calls.
 
 use crate::elf_check::{half, number, word};
 

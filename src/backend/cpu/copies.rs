@@ -133,7 +133,7 @@ unsafe fn repeat(target: Address, pitch: usize, pattern: Pattern, count: usize, 
     let (count, height) = if pitch == count * size { (count * height, 1) } else { (count, height) };
     for row in 0..height {
         let address = target.wrapping_add(row.wrapping_mul(pitch));
-        // SAFETY: the caller guarantees that the row is valid and aligned.
+        // SAFETY: the caller guarantees that the row is valid and aligned for the pattern.
         unsafe { fill_row(address, pattern, count) };
     }
 }

@@ -263,8 +263,8 @@ mod tests {
     use super::super::driver::Cuda;
     use crate::vendor::{Names, Symbols, shared_symbols};
 
-    /// Imports a header's types under the vendor-independent names by which `shared_symbols`, the list of functions
-    /// common to CUDA and HIP, refers to them.
+    /// Imports a header's types under vendor-independent names, which `shared_symbols` uses, the list of functions
+    /// common to CUDA and HIP.
     macro_rules! header {
         ($($header:tt)+) => {
             pub use $($header)+::{

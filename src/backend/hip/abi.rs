@@ -17,7 +17,7 @@ use super::sys::{self, hip_api, hip_values};
 use crate::error_codes;
 use crate::vendor::{self, shared_symbols};
 
-/// Return type of a function in the header: `hipError_t`, unless the list of functions gives another type.
+/// Return type of a runtime function: `hipError_t`, unless the list of functions states another type.
 macro_rules! output {
     () => {
         hipError_t

@@ -163,8 +163,8 @@ fn repeated_byte(pattern: Pattern) -> Option<u8> {
 }
 
 /// Copies the first row into all other rows. HIP fills several rows in one call only with a pattern of one byte, and
-/// one call per row would take seconds for a column of a million rows. Instead each copy doubles the number of
-/// completed rows.
+/// one call per row would take seconds for a column of a million rows. Instead each copy duplicates all rows that are
+/// already filled.
 ///
 /// # Safety
 /// The conditions of `fill_rows` apply, and the rows do not overlap.

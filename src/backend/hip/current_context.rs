@@ -12,7 +12,7 @@ use crate::{BackendKind, Contexts, default_device};
 use pygpu_base::error::Result;
 
 thread_local! {
-    /// Whether this thread has already set a current device.
+    /// Whether PyGPU has already set a current device in this thread.
     static HAS_CHOSEN: Cell<bool> = const { Cell::new(false) };
 }
 

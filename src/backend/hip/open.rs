@@ -43,8 +43,8 @@ impl VendorOpening for Hip {
             NO_DEVICE | INVALID_DEVICE => "there is no AMD GPU, or it is not visible here: ",
             _ => "",
         };
-        // The caller reports this failure. The runtime's last error is cleared, because another library could otherwise
-        // report it as its own.
+        // The caller reports this failure. The error that the runtime stores is cleared, because another library could
+        // otherwise report it as its own.
         Self::forget_last_error(api);
         let (name, text) = (Self::name(api, code), Self::text(api, code));
         let explained = if text == name { String::new() } else { format!(": {text}") };

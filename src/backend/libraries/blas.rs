@@ -84,7 +84,7 @@ impl GemmType {
     }
 }
 
-/// Operation that the library applies to an operand.
+/// Operation that the library applies to an operand before the product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
     /// The operand is used as it is.
@@ -100,9 +100,9 @@ pub enum Operation {
 pub struct Matrix {
     /// Address of the first matrix in device memory.
     pub address: Address,
-    /// Distance between the columns of a matrix, in elements.
+    /// Distance between the starts of consecutive columns of a matrix, in elements.
     pub leading: i64,
-    /// Distance between the matrices of a batch, in elements.
+    /// Distance between the starts of consecutive matrices of the batch, in elements.
     pub apart: i64,
 }
 
@@ -113,7 +113,7 @@ pub struct Gemm {
     pub number: GemmType,
     /// Whether float32 operands may be rounded to TF32 before multiplication.
     pub is_tf32: bool,
-    /// Operations applied to `a` and `b`.
+    /// The operations that are applied to `a` and to `b` before the product.
     pub operations: [Operation; 2],
     /// Number of rows and of columns of the result, and the length of the axis over which products are summed.
     pub lengths: [i64; 3],

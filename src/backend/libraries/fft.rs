@@ -75,7 +75,8 @@ pub const RANK: usize = 3;
 /// Layout of a transform's input or output, counted in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FftLayout {
-    /// Number of elements in memory along each axis; the entry of the first axis is ignored.
+    /// Number of elements along each axis in memory, including elements that are not transformed. The entry of the
+    /// first axis is ignored.
     pub embed: [i64; RANK],
     /// Distance between elements along the last axis.
     pub stride: i64,
@@ -284,7 +285,7 @@ impl Fft {
         }
     }
 
-    /// Sets the stream and the workspace of a plan.
+    /// Sets the stream on which a plan is executed, and its workspace.
     ///
     /// # Errors
     /// Errors of the library.
@@ -303,7 +304,8 @@ impl Fft {
         }
         if plan.area > 0 && plan.work != work {
             let set = self.found(self.functions.set_area, "SetWorkArea")?;
-            // SAFETY: the caller guarantees that the workspace has the required size and no other use.
+            // SAFETY: the caller guarantees that the workspace has the required size and that nothing else uses it
+            // meanwhile.
             let code = unsafe { set(plan.handle, std::ptr::with_exposed_provenance_mut(work)) };
             self.check("fftSetWorkArea", code, shape)?;
             plan.work = work;

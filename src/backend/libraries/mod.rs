@@ -1,9 +1,9 @@
 //! Opens the vendors' mathematical libraries. Each library is opened on first use and never closed.
 //!
 //! Each library has an entry here with both vendors' names, and a file with the list of its functions under both
-//! vendors' names. A library is searched for among the libraries open in the process, in locations provided by the
-//! caller (`hints`: wheels, conda environments), in the toolkit's folder, and through the system's loader. The names
-//! that were tried are stored for `show_config`.
+//! vendors' names. A library is searched for among the libraries that are already open in the process, in locations
+//! that the caller provides (`hints`: wheels, conda environments), in the toolkit's folder, and through the system's
+//! loader. The names that were tried are stored for `show_config`.
 
 mod blas;
 pub mod fft;
@@ -149,8 +149,8 @@ impl LibrarySpec {
         found
     }
 
-    /// Opens the first file of the search that the system's loader accepts. If the caller names a file, only this file
-    /// is tried.
+    /// Opens the first file of the search that the system's loader accepts. If the user has named a file, only this
+    /// file is tried.
     ///
     /// # Errors
     /// `Unavailable` with the package to install and all names that were tried.

@@ -20,8 +20,8 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         Self { things: ForkSafeMutex::new(Vec::new()), most: AtomicUsize::new(most) }
     }
 
-    /// Checks out the most recently returned object with this key, because its state may still be in the device's
-    /// caches. Returns `None` if the pool has no object with this key.
+    /// Checks out the most recently returned object with this key, because the device's caches may still contain data
+    /// of this object. Returns `None` if the pool has no object with this key.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();
         let place = things.iter().rposition(|(known, _)| known == key)?;

@@ -40,7 +40,7 @@ const ON: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static CALLS: ForkSafeMutex<Option<RangeFunctions>> = ForkSafeMutex::new(None);
 
-/// A range that was begun on this thread; dropping the value ends it.
+/// A profiler range that was begun on this thread. Dropping the value ends the range.
 pub struct ProfilerRange(Pop);
 
 impl Drop for ProfilerRange {

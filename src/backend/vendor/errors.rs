@@ -21,7 +21,8 @@ pub trait VendorErrors: Vendor {
     fn name(api: &Self::Api, code: u32) -> String;
     /// Returns the driver's explanation of an error code.
     fn text(api: &Self::Api, code: u32) -> String;
-    /// Clears the library's last error after a failed call, if other libraries could take the error for their own.
+    /// Clears the error that the library stores after a failed call, if other libraries could take this error for their
+    /// own.
     fn forget_last_error(api: &Self::Api);
 }
 
@@ -38,8 +39,8 @@ pub unsafe fn spoken(text: *const c_char) -> String {
 }
 
 impl<V: VendorErrors> Driver<V> {
-    /// If the code is `answer`, which the caller expects, clears the library's last error and returns success. Other
-    /// codes are returned unchanged.
+    /// If the code is `answer`, which the caller expects, clears the error that the library stores and returns success.
+    /// Other codes are returned unchanged.
     #[inline]
     pub fn tolerated(&self, code: u32, answer: u32) -> u32 {
         if code != answer {

@@ -1,9 +1,9 @@
 //! Blocks driver calls at process exit.
 //!
 //! A driver shuts itself down while the process exits, and a thread that is still in a driver call would access freed
-//! data. Python stops its daemon threads when they request the GIL, not while they are in a driver call. Therefore
-//! every driver call passes through this module. After [`close`], threads that begin a driver call block forever.
-//! Before the driver's exit handler runs, the process waits for active driver calls, for a limited time.
+//! data. Python stops its daemon threads when they request the GIL, so it does not stop threads inside a driver call.
+//! Therefore every driver call passes through this module. After [`close`], threads that begin a driver call block
+//! forever. Before the driver's exit handler runs, the process waits for active driver calls, for a limited time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};

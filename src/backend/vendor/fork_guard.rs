@@ -4,8 +4,8 @@
 //! calls in the child would crash or hang, so every GPU backend first calls [`refuse`]. The CPU backend continues to
 //! work.
 //!
-//! A driver waits until a host function that a stream called returns. A driver call inside this function fails, or
-//! waits forever for the function itself.
+//! The driver waits for the return of a host function that a stream has called. A driver call inside the host function
+//! fails, or waits forever for the host function itself.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

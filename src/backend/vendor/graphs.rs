@@ -74,8 +74,8 @@ pub trait VendorGraphs: VendorConditions {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()>;
-    /// Implements [`Graphs::update`]. Returns the driver's error code, and the number of its reason. Returns `None` if
-    /// the driver has no such function.
+    /// Implements [`Graphs::update`]. Returns the driver's error code, and the driver's number for the reason of the
+    /// error. Returns `None` if the driver has no such function.
     ///
     /// # Safety
     /// See [`Graphs::update`].

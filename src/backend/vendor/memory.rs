@@ -50,8 +50,8 @@ fn bit(set: bool, flag: c_uint) -> c_uint {
 }
 
 impl<V: VendorMemory> Driver<V> {
-    /// Grants all peer devices read and write access to the pool's blocks. Enabled peer access covers only plain
-    /// memory. Without the grant, another library's copy from a peer device fails. CuPy's `asarray` makes such a copy.
+    /// Grants all peer devices read and write access to the pool's blocks. Enabled peer access does not cover pool
+    /// memory. Without the grant, another library's copy from a peer device, e.g. in CuPy's `asarray`, fails.
     fn open_to_peers(&self, device: i32, pool: PoolHandle) -> Result<()> {
         let mut access = Vec::new();
         for (peer, slot) in (0..).zip(&self.slots) {

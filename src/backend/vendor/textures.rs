@@ -104,8 +104,8 @@ fn described(resource: &Resource) -> ResourceDescriptor {
 fn sampled(resource: &Resource, sampling: &Sampling) -> TextureDescriptor {
     let mut address = sampling.address;
     if let Resource::Array(_, ArrayShape { height: 0, .. }) = resource {
-        // A missing axis gets the mode `Clamp`. The hardware treats such an axis as one row, and with the mode `Border`
-        // it would interpolate half of each element with the border.
+        // A missing axis gets the mode `Clamp`. The hardware treats a missing axis as an axis of length 1. With the
+        // mode `Border` it would interpolate each element with the border colour.
         address[1..].fill(AddressMode::Clamp);
     }
     let mut flags = 0;

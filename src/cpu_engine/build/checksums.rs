@@ -20,7 +20,7 @@ fn line(folder: &Path, path: &str) -> Option<String> {
 pub fn write(folder: &Path, files: &[&str], subfolders: &[&str]) -> io::Result<()> {
     let mut paths: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     for subfolder in subfolders {
-        // Subfolders are optional.
+        // A missing subfolder is no error.
         for entry in fs::read_dir(folder.join(subfolder)).into_iter().flatten() {
             paths.push(Path::new(subfolder).join(entry?.file_name()));
         }

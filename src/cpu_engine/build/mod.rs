@@ -42,7 +42,7 @@ pub struct BuildOutput {
     pub included: IncludedFile,
 }
 
-/// Why a compilation failed.
+/// The reason for which a compilation failed.
 pub enum Failure {
     /// The source does not compile. The field contains the compiler's messages.
     Source(String),
@@ -69,7 +69,8 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
     match precompiled::find(compiler, &options) {
         PreparedHeader::Ready(folder) => match job.build(Some(&folder), None) {
             // Either the source has an error, or a power failure has damaged a precompiled file. The checksums
-            // distinguish these cases, because a compilation without the precompiled parts takes several times as long.
+            // distinguish these cases. A compilation without the precompiled parts, which takes several times as long,
+            // is thus repeated only if necessary.
             Err(Failure::Source(_)) if !checksums::are_unchanged(&folder) => {
                 let plain = job.build(None, None);
                 if plain.is_ok() {
@@ -93,7 +94,7 @@ struct BuildJob<'a> {
     options: &'a [String],
 }
 
-/// Returns a function that converts an I/O error to a [`Failure`] whose text begins with `what`.
+/// Returns a function that converts an I/O error to a [`Failure`]. The failure's text begins with `what`.
 pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Machine(format!("{what}: {error}"))
 }
@@ -163,8 +164,8 @@ impl BuildJob<'_> {
 }
 
 /// Returns the `#define` or `#undef` line for an option `-D` or `-U`, to be written before the source. On the command
-/// line the macro would also apply to headers, where `-DN=7` breaks every template with a parameter `N`. Macros meant
-/// for headers stay on the command line.
+/// line the macro would also apply to headers, where `-DN=7` breaks every template with a parameter `N`. Macros that
+/// configure headers stay on the command line.
 fn definition(option: &str) -> Option<String> {
     let for_headers = |name: &str| name.starts_with("PYGPU_CPU_") || name == "NDEBUG" || name.starts_with("NDEBUG=");
     if let Some(name) = option.strip_prefix("-U").filter(|name| !name.is_empty() && !for_headers(name)) {
@@ -175,7 +176,8 @@ fn definition(option: &str) -> Option<String> {
     Some(format!("#define {name} {value}\n"))
 }
 
-/// Returns whether a source may use textures or surfaces. The long header for them is included only in this case.
+/// Returns whether a source may use textures or surfaces. The long header for textures and surfaces is included only in
+/// this case.
 fn speaks_of_textures(request: &Build<'_>) -> bool {
     const WORDS: [&str; 10] = [
         "tex1D",

@@ -1,4 +1,4 @@
-//! Preprocesses plain sources without a run of the compiler, which takes 12 ms.
+//! Preprocesses plain sources itself, because a run of the compiler's preprocessor takes 12 ms.
 //!
 //! A source is plain if it has no directives other than include guards, `#line` and `#pragma unroll`, and uses no
 //! macros but those of the headers whose replacement is a fixed text. Most kernels that PyGPU generates are plain. The
@@ -18,7 +18,7 @@ use crate::tokens::{Token, TokenKind, tokens};
 pub const FOLDER: &str = "plain";
 /// Path of the preprocessed text of a source that only includes the headers.
 const HEAD: &str = "plain/head.ii";
-/// Path of the list of all macros that are defined after the headers have been read.
+/// Path of the list of all macros that are defined at the end of the headers.
 const MACROS: &str = "plain/macros.h";
 /// Path of the list of files from which the headers were built.
 pub const READ_FILES: &str = "plain/files.d";
@@ -253,8 +253,8 @@ mod tests {
         }
     }
 
-    /// Returns the texts of all tokens after the engine's headers, including tokens from replaced macros of the
-    /// system's headers.
+    /// Returns the texts of all tokens that follow the engine's headers. These include tokens by which macros of the
+    /// system's headers were replaced.
     fn texts(preprocessed: &str) -> Vec<String> {
         let (_, text) = preprocessed.split_once("pch_preprocess").unwrap();
         let text: String =

@@ -24,8 +24,8 @@ use crate::find_compiler::CxxCompiler;
 const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// Version number of the files' names and formats in a folder of precompiled parts. The folder's name contains this
-/// number, so folders of other versions are not used.
+/// Version of the names and formats of the files in a folder of precompiled parts. The folder's name contains this
+/// number, so that folders of other versions are not used.
 const LAYOUT: u32 = 4;
 /// Files that a complete folder of precompiled parts contains in addition to the headers.
 const MADE: [&str; 2] = [PRECOMPILED, SCHEDULER];
@@ -81,7 +81,7 @@ fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     Some(compiler.host.kept.as_ref()?.join(FOLDER).join(name))
 }
 
-/// Returns whether no other user can have written files into the folder, because only such files may be passed to a
+/// Returns whether no other user can have written files into a folder. Only files in such a folder may be passed to a
 /// compiler. If `may_be_sticky` is true, a folder with the sticky bit also qualifies.
 fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
@@ -170,7 +170,7 @@ pub fn begin<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf)
 
 fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
     let above = wanted.parent()?;
-    // An error of the folder's creation is ignored, because the following checks examine the folder.
+    // An error is ignored here, because the following checks reject a folder that could not be created.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
         return None;

@@ -1,5 +1,5 @@
-//! Builds stub libraries in place of the system's libraries for the linker: libraries with the name and the symbol versions of
-//! the real ones, and only the symbols that kernels usually need.
+//! Builds stub libraries, which the linker reads in place of the system's libraries. A stub has the name and the symbol
+//! versions of the real library, but only the symbols that kernels usually need.
 //!
 //! The linker otherwise spends most of its time on the thousands of symbols of the C and C++ libraries. A kernel that
 //! needs another symbol is linked with the real libraries.
@@ -15,7 +15,7 @@ use crate::elf_check::{half, number, word};
 const PROBE: &str = "stubs/probe.c";
 const PROBE_LIBRARY: &str = "stubs/probe.so";
 
-/// Functions and data of the system's libraries that kernels need, in addition to those that the scheduler needs.
+/// Functions and data of the system's libraries that kernels need, apart from those that the scheduler also needs.
 const OTHERS: &str = "memcpy memmove memset memcmp strlen strcmp malloc calloc realloc free abort printf fputs puts putchar \
     _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __cxa_throw_bad_array_new_length __cxa_pure_virtual __cxa_guard_acquire \
     __cxa_guard_release __cxa_guard_abort __cxa_begin_catch __cxa_end_catch __cxa_rethrow __gxx_personality_v0 \

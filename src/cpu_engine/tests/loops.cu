@@ -1,7 +1,8 @@
 // Kernels that are converted to loops over the threads of a block, and one that must not be converted.
 constexpr int SIDE = 8;
 
-// Stores addresses in the threads' frames, which are far from each other if each thread has a separate stack.
+// Stores the address of a local variable of each thread. These addresses are far from each other if each thread has a
+// separate stack.
 extern "C" __global__ void addresses(unsigned long long *out) {
     out[threadIdx.x] = 0;
     __syncthreads();

@@ -2,9 +2,10 @@
 //!
 //! The conversion processes preprocessed text, before that text is rewritten. A kernel is converted if each of its
 //! barriers is at the top level of its body, or at the top level of a loop whose header has the same values for all
-//! threads. If this is uncertain, the kernel stays unchanged and runs with a separate stack for each thread. A
-//! misparsed kernel must fail to compile, because of an unknown name or an assignment to a constant; the original
-//! source is compiled then. The converted source must never compile with another meaning. Line numbers are preserved.
+//! threads. If this is uncertain, the kernel stays unchanged and runs with a separate stack for each thread. If the
+//! conversion misparses a kernel, the converted kernel must fail to compile, because of an unknown name or an
+//! assignment to a constant. The original source is compiled then. The converted source must never compile with another
+//! meaning. Line numbers are preserved.
 
 mod declarations;
 mod refusals;

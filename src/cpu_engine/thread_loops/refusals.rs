@@ -51,8 +51,8 @@ fn stands_alone(text: &TokenizedSource<'_>, position: usize) -> bool {
     }
 }
 
-/// Returns whether the word at `position` could belong to a loop that waits for another thread: a fence, or an atomic
-/// function whose result is used.
+/// Returns whether the word at `position` is a fence, or an atomic function whose result is used. Either may belong to
+/// a loop that waits for another thread.
 fn may_spin(text: &TokenizedSource<'_>, position: usize) -> bool {
     let word = text.at(position);
     word.starts_with("__threadfence")

@@ -2,8 +2,8 @@
 //! graph.
 //!
 //! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event, and
-//! its later operations are appended to the same list. Hence the order of the list is one of the orders that the waits
-//! allow. Calls that a GPU driver rejects during a capture are rejected here with the same codes. Such calls also
+//! its later operations are appended to the same list. Hence the order of the list satisfies all waits between the
+//! streams. Calls that a GPU driver rejects during a capture are rejected here with the same codes. Such calls also
 //! invalidate the capture, as in the driver.
 
 mod operation;
@@ -56,8 +56,8 @@ struct CpuCapture {
     work: Vec<Arc<Operation>>,
     /// Index of the last operation of each stream in the capture.
     last: BTreeMap<usize, usize>,
-    /// If the capture fills the body of a conditional operation: the handle of this body, and the body, which receives
-    /// the captured operations.
+    /// Set if the operations are captured into the body of a conditional operation: the handle of the body, and the
+    /// body.
     body: Option<(usize, Arc<GraphBody>)>,
 }
 
@@ -218,7 +218,7 @@ impl Captures {
         self.count(&table);
         let ended = table.captures.remove(&number).ok_or_else(illegal)?;
         if !ended.is_valid {
-            drop(table); // releases the lock before the work is dropped, because that drop may free an array
+            drop(table); // releases the lock first, because the drop of the work may free an array
             return Err(refuse(operation, error_codes::CAPTURE_INVALIDATED, described(stream)));
         }
         let Some((handle, body)) = ended.body else { return Ok(GraphHandle(table.enter(Arc::new(ended.work)))) };
@@ -236,7 +236,7 @@ impl Captures {
     pub fn exchange(&self, operation: &'static str, handle: usize, work: GraphWork) -> Result<()> {
         let mut table = self.lock();
         let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));
-        drop(table); // releases the lock before the work is dropped, because that drop may free an array
+        drop(table); // releases the lock first, because the drop of the work may free an array
         before.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
@@ -341,7 +341,7 @@ pub fn stream_handle(number: usize, non_blocking: bool) -> StreamHandle {
     StreamHandle(number * 2 + usize::from(non_blocking))
 }
 
-/// Whether the stream and the default stream wait for each other.
+/// Returns whether the stream and the default stream wait for each other.
 pub fn is_blocking(stream: StreamHandle) -> bool {
     stream.0.is_multiple_of(2)
 }

@@ -1,5 +1,6 @@
 //! Defines the operations of a captured graph, and conditions. A condition is a 32-bit value in memory; the handle that
-//! kernels receive is its address. The value selects which bodies of conditional operations are executed.
+//! kernels receive is its address. The value determines which body of a conditional operation is executed, and how
+//! often.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -74,7 +75,7 @@ impl GraphBody {
 
     /// Executes the operations of the body.
     pub fn run(&self) -> Result<()> {
-        // The work is executed after the lock is released, because it may take the lock itself.
+        // The operations are executed after the lock is released, because an operation may take this lock itself.
         let work = self.lock().clone();
         work.iter().try_for_each(|operation| (operation.work)())
     }

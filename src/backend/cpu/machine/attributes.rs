@@ -2,7 +2,7 @@
 //!
 //! Attributes that can limit a kernel or a program have their true values. Attributes that only describe a GPU's
 //! internals (registers, texture sizes, clocks) have the values of a device of the reported compute capability.
-//! Therefore a kernel that fits the limits of the host also fits such a device.
+//! Therefore a kernel that respects the reported limits also runs on such a device.
 
 use super::{THREADS_PER_BLOCK, WARP_SIZE, cache_bytes, clock_rate, processors};
 
@@ -41,8 +41,8 @@ pub fn attribute(number: i32) -> Option<i32> {
         12 | 82 => REGISTERS,
         13 => clock_rate(),
         16 => processors(),
-        // Attribute: maximum number of threads on a multiprocessor. The value is that of one block, because a processor
-        // of the host runs one block at a time.
+        // Attribute: maximum number of threads on a multiprocessor. The value equals the maximum number of threads in a
+        // block, because a processor of the host runs one block at a time.
         39 => THREADS_PER_BLOCK,
         106 => 1,
         38 => cache_bytes(),

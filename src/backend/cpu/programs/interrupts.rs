@@ -12,7 +12,7 @@ use pygpu_cpu_engine::fault_handlers as faults;
 /// An exception that the Python layer has raised, as an opaque error.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
-/// Function that checks for Ctrl-C, and returns the exception if the thread should stop waiting for the kernel.
+/// Function that checks for Ctrl-C. It returns Python's exception if the thread should stop waiting for the kernel.
 pub type InterruptCheck = fn() -> Option<Raised>;
 
 static QUESTION: ForkSafeOnce<InterruptCheck> = ForkSafeOnce::new();

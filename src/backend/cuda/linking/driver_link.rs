@@ -28,8 +28,8 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
         return Err(Error::not_supported("the driver has no linker (cuLinkCreate)"));
     };
     let _current = driver.enter(device, OPERATION)?;
-    // The logs are declared before the link state, so that they are dropped later: the driver writes them until the
-    // state is destroyed.
+    // The log buffers are declared before the link state, so that they are dropped after it: the driver writes into
+    // them until the state is destroyed.
     let mut jit = Jit::new(wanted);
     let mut state: CUlinkState = std::ptr::null_mut();
     // SAFETY: there are as many options as values; the log buffers have the given sizes and live until the state is

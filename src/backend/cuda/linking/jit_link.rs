@@ -81,7 +81,7 @@ fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<Pat
 /// The opened nvJitLink library.
 pub struct JitLink(Api);
 
-/// Opens the first file of the search that is a usable nvJitLink. Returns `None` if there is none.
+/// Opens the first usable nvJitLink library of the search. Returns `None` if the search finds none.
 pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<JitLink> {
     candidates(driver, beside, settings).iter().find_map(|path| {
         let library = Library::open(&[path.to_str()?]).ok()?;

@@ -124,7 +124,7 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
         CompileOption::NoWarnings => "--disable-warnings".to_owned(),
         CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-        // Relocatable code is not complete: the module `linking` must link it.
+        // Relocatable code is incomplete: the module `linking` links it before it is loaded.
         CompileOption::Relocatable(true) => "--relocatable-device-code=true".to_owned(),
         CompileOption::Own(text) => match text.trim_start_matches('-') {
             // Kernel sources contain no host functions, so every function may be compiled for the device.

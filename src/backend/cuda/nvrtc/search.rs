@@ -27,8 +27,8 @@ const BUILTINS: &str = "nvrtc-builtins64";
 /// Environment variables that contain the folder of a CUDA toolkit.
 const HOMES: [Variable; 2] = [Variable::CUDA_HOME, Variable::CUDA_PATH];
 
-/// Returns the library names in order of preference for a driver version. An image compiled by a newer CUDA version
-/// than the driver's may fail to load.
+/// Returns the library names in order of preference for a driver version. An image that was compiled by a newer CUDA
+/// version than that of the driver may fail to load.
 fn names(driver: i32) -> Vec<&'static str> {
     let fits = |major: i32| major <= driver / 1000;
     let mut names: Vec<_> = NAMES.to_vec();
@@ -72,7 +72,7 @@ pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
     )
 }
 
-/// Opens the first file of the search that is a usable NVRTC.
+/// Opens the first usable NVRTC library of the search.
 ///
 /// # Errors
 /// `Unavailable` with all names that were tried and the package to install.

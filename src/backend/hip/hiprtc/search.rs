@@ -53,7 +53,7 @@ pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String
     format!("hiprtc\n{}", identity_of_first(&candidates(runtime, hints, settings), settings))
 }
 
-/// Opens the first file of the search that is a usable hiprtc.
+/// Opens the first usable hiprtc library of the search.
 ///
 /// # Errors
 /// `Unavailable` with all names that were tried and the package to install.

@@ -9,7 +9,7 @@ pub enum FactorizationKind {
     Lu,
     /// Solution of a linear system with LU factors. It overwrites `b` with the solution.
     LuSolve {
-        /// Whether to solve with the transposed matrix.
+        /// Whether to solve the system with the transposed matrix.
         transposed: bool,
     },
     /// LU factorization of a batch of small matrices.
@@ -21,12 +21,12 @@ pub enum FactorizationKind {
     },
     /// Cholesky factorization. It overwrites `a` with the factor.
     Cholesky {
-        /// Whether the lower triangle is read and written.
+        /// Whether the lower triangle is read and written, instead of the upper one.
         lower: bool,
     },
     /// Cholesky factorization of a batch of small matrices.
     CholeskyOfMany {
-        /// Whether the lower triangles are read and written.
+        /// Whether the lower triangles are read and written, instead of the upper ones.
         lower: bool,
     },
     /// QR factorization. It overwrites `a` with the triangular factor and with reflectors, which represent the
@@ -106,7 +106,7 @@ impl FactorizationKind {
         matches!(self, Self::LuOfMany | Self::LuSolveOfMany { .. })
     }
 
-    /// Returns whether the library waits for the device inside the call, which would invalidate a capture.
+    /// Returns whether the library's function waits for the device. Such a wait invalidates an active capture.
     pub const fn waits(self) -> bool {
         use FactorizationKind::{Eig, Eigh, EighOfMany, Svd, SvdByQr, SvdOfMany};
         matches!(self, Eig { .. } | Eigh { .. } | EighOfMany { .. } | Svd { .. } | SvdByQr { .. } | SvdOfMany { .. })

@@ -135,7 +135,7 @@ impl Element {
         }
     }
 
-    /// Returns the size in bytes of an element, or of the real part of a complex one.
+    /// Returns the size in bytes of an element, or of the real part of a complex element.
     pub const fn real_bytes(self) -> usize {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
     }

@@ -69,7 +69,7 @@ impl Library {
 
     /// Returns whether the library has a symbol.
     pub fn has(&self, symbol: &str) -> bool {
-        // SAFETY: the address is not used.
+        // SAFETY: the symbol is only looked up; its address is not used.
         unsafe { self.get::<*const c_void>(symbol) }.is_some()
     }
 
