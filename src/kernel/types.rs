@@ -232,7 +232,7 @@ fn family(kind: ScalarType) -> TypeFamily {
 /// size may differ in signedness, as is common in C programs.
 pub fn fits(declared: ScalarType, given: DType) -> bool {
     let (one, other) = (family(declared), family(given.kind()));
-    // C programs commonly use an 8-bit integer type for 8-bit types that have no arithmetic in C, such as booleans.
+    // C programs commonly use an 8-bit integer type for 8-bit types that have no arithmetic in C, such as 8-bit floats.
     let is_byte = one == TypeFamily::Integer
         && given.itemsize() == 1
         && matches!(other, TypeFamily::Other(kind) if kind != ScalarType::Opaque);
