@@ -76,8 +76,7 @@ impl Condition {
         self.raw.handle.0
     }
 
-    /// Returns the object that must stay alive as long as kernels use the condition's handle, if there is such an
-    /// object.
+    /// Returns the object, if there is one, that must stay alive as long as kernels use the condition's handle.
     pub fn owner(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.raw.owner.clone()
     }
@@ -165,7 +164,7 @@ fn take(is_wanted: impl Fn(&OpenBody) -> bool) -> Option<OpenBody> {
     Some(open.remove(place))
 }
 
-/// Ends all active captures of bodies inside a capture, innermost first. Returns whether there were such captures.
+/// Ends all active captures of conditional bodies inside a capture, innermost first. Returns whether there were any.
 pub(super) fn end_within(capture: &Arc<Capture>) -> bool {
     let mut any = false;
     while let Some(open) = take(|open| is_within(&open.capture, capture)) {

@@ -111,8 +111,8 @@ impl Graph {
         self.hold_on(stream, &held)
     }
 
-    /// Launches the graph on a stream, after all conflicting uses of its memory blocks. Later uses of these blocks wait
-    /// for the launch.
+    /// Launches the graph on a stream, after all uses that conflict with the graph's uses of its memory blocks. Later
+    /// uses of these blocks wait for the launch.
     ///
     /// # Errors
     /// `ValueError` for a stream of another device; driver errors.
@@ -125,8 +125,8 @@ impl Graph {
         let held = self.parts.held();
         let uses: SmallVec<[BlockUse<'_>; 8]> = held.uses.iter().map(|(block, access)| (block, *access)).collect();
         ordered(&uses, stream, || {
-            // SAFETY: both handles are alive, and `parts` keeps all memory alive until the stream has completed the
-            // launch.
+            // SAFETY: the handles of graph and stream are alive, and `parts` keeps the graph's memory alive until the
+            // stream has completed the launch.
             unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
             self.hold_on(stream, &held)
         })?;
@@ -190,7 +190,7 @@ impl Drop for GraphState {
             return;
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
-        // SAFETY: all launches are complete, or there were none, and `self` is the only owner.
+        // SAFETY: all launches of the executable graph are complete, and `self` is its only owner.
         shutdown::defer(unsafe { graphs.destroy_executable(self.device.index(), self.executable) });
     }
 }

@@ -29,7 +29,8 @@ pub struct GraphOperation {
 /// An immutable snapshot of all resources of a graph. An update of the graph creates a new snapshot.
 #[derive(Clone, Default)]
 pub(super) struct GraphResources {
-    /// The memory blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.
+    /// The memory blocks that the graph uses, each once, with the access `Write` if any operation writes the block,
+    /// otherwise `Read`.
     pub uses: Vec<UsedBlock>,
     /// The operations, in the order of their capture.
     pub nodes: Vec<GraphOperation>,
@@ -57,8 +58,8 @@ impl GraphResources {
         Ok(held)
     }
 
-    /// Returns a copy of these resources in which the operation at index `place` is replaced by the only operation of
-    /// `from`.
+    /// Returns a copy of these resources. In the copy, the operation at index `place` is replaced by the only operation
+    /// of `from`.
     pub fn with_node(&self, place: usize, from: Self) -> Self {
         let mut held = self.clone();
         let things: Vec<GraphResource> = vec![Box::new(from.things)];
@@ -92,7 +93,7 @@ impl GraphResources {
     fn sum_up(&mut self) {
         let mut uses: Vec<UsedBlock> =
             self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
-        // The list contains each block once: as a write if any use is a write, otherwise as a read.
+        // The list contains each memory block once: as a write if any operation writes it, otherwise as a read.
         uses.sort_by_key(|(block, access)| (Arc::as_ptr(block).addr(), *access != Access::Write));
         uses.dedup_by(|later, first| Arc::ptr_eq(&later.0, &first.0));
         self.uses = uses;

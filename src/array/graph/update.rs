@@ -91,7 +91,8 @@ impl Graph {
             graphs,
             |before| before.with_node(place, held),
             |graphs| {
-                // SAFETY: all handles are alive, the kinds are equal, and the write lock excludes launches.
+                // SAFETY: all handles are alive, both operations are of the same kind, and no launch happens
+                // concurrently, because this thread holds the write lock of the resources.
                 unsafe { graphs.set_node(self.device().index(), parts.executable, kind, to, (template.handle, from)) }
             },
         )
@@ -123,7 +124,8 @@ impl Graph {
             graphs,
             |before| before.with_all_of(&held),
             |graphs| {
-                // SAFETY: both graphs are alive, and the write lock excludes launches.
+                // SAFETY: both graphs are alive, and no launch happens concurrently, because this thread holds the
+                // write lock of the resources.
                 unsafe {
                     graphs.update(
                         self.device().index(),
