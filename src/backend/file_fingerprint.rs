@@ -52,8 +52,8 @@ impl FileFingerprint {
             return None;
         }
         let hash = hash(&path)?;
-        // If the file was written shortly before the compilation, a later write may get the same file times, because
-        // their resolution is limited.
+        // If the file was written shortly before the compilation, a write after it may get the same file times, because
+        // the resolution of file times is limited.
         let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
         Some(Self { path, state: FileState::Read { mark, hash } })
     }

@@ -106,7 +106,8 @@ fn next_word(text: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Returns the first position from `at` on that is in no comment and is not a blank on the same line.
+/// Returns the position after the blanks and comments that begin at `at`. Line breaks outside of comments are not
+/// skipped.
 fn behind_blanks(text: &[u8], mut at: usize) -> usize {
     loop {
         match text.get(at) {
@@ -149,7 +150,8 @@ fn is_defined(before: &[u8]) -> bool {
     ["ifdef", "ifndef", "defined"].iter().any(|word| text.ends_with(word))
 }
 
-/// The folders in which a compiler searches for header files, and the files that it includes itself.
+/// The folders in which a compiler searches for header files, and the files that the compiler includes before the
+/// source.
 pub struct IncludeSearch<'a> {
     /// Folders that are searched for quoted names in the source itself.
     pub own: Vec<PathBuf>,
@@ -160,8 +162,8 @@ pub struct IncludeSearch<'a> {
 }
 
 impl IncludeSearch<'_> {
-    /// Returns fingerprints of every file that the source may include, and of every path at which such a file may
-    /// appear later. Returns `None` if the files cannot be determined.
+    /// Returns fingerprints of every file that the source may include, and of every path at which a file that it may
+    /// include could be created later. Returns `None` if these files cannot be determined.
     pub fn fingerprints(&self, source: &str, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
         let mut texts = names(source.as_bytes())?;
         texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
@@ -220,7 +222,8 @@ impl IncludeSearch<'_> {
 }
 
 /// Returns fingerprints of the files that a compiler reported, and of every path at which a new file of the same name
-/// would take precedence. `own` contains the texts of PyGPU's own headers, whose includes are watched, too.
+/// would take precedence. `own` contains the texts of PyGPU's own headers. The result also covers the files that these
+/// headers include.
 pub fn fingerprints_of(
     source: &str,
     read: &[PathBuf],
@@ -242,8 +245,8 @@ pub fn fingerprints_of(
     }
     for path in read {
         found.insert(path.clone(), FileFingerprint::read(path.clone(), begun)?);
-        // In a compiler's own header, an `#include` of a macro's name is accepted: the macro then names another file of
-        // the compiler.
+        // In a header that belongs to the compiler, an `#include` of a macro is accepted, because the macro names
+        // another header of the compiler.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
             Some(names) => want(path.parent(), names),

@@ -73,8 +73,8 @@ pub trait Memory: Send + Sync {
     /// The address came from `allocate_from_pool` and is not used after this point of the stream.
     unsafe fn free_to_pool(&self, device: i32, address: Address, stream: StreamHandle) -> Result<()>;
 
-    /// Allocates plain memory. `bytes` must not be 0. On the CPU the memory is aligned to 64 bytes, or to 16 below 1024
-    /// bytes.
+    /// Allocates plain memory. `bytes` must not be 0. On the CPU the memory is aligned to 64 bytes, or to 16 bytes if
+    /// it has fewer than 1024 bytes.
     fn allocate(&self, device: i32, bytes: usize) -> Result<Address>;
     /// Frees plain memory; on a GPU the driver synchronizes with the device.
     ///

@@ -17,7 +17,7 @@ impl Copies for Cpu {
         stream: StreamHandle,
     ) -> Result<()> {
         self.run("copy", stream, move || {
-            // SAFETY: the caller promises that both ranges are valid.
+            // SAFETY: the caller promises that source and target ranges are valid.
             unsafe { move_bytes(target, source, bytes) };
             Ok(())
         })
@@ -33,7 +33,7 @@ impl Copies for Cpu {
         stream: StreamHandle,
     ) -> Result<()> {
         self.run("copy_pitched", stream, move || {
-            // SAFETY: the caller promises that both boxes are valid.
+            // SAFETY: the caller promises that the boxes of source and target are valid.
             unsafe { move_box(target, source, extent) };
             Ok(())
         })
@@ -51,7 +51,7 @@ impl Copies for Cpu {
         check_device("copy_peer", target_device)?;
         check_device("copy_peer", source_device)?;
         self.run("copy_peer", stream, move || {
-            // SAFETY: the caller promises that both ranges are valid.
+            // SAFETY: the caller promises that source and target ranges are valid.
             unsafe { move_bytes(target, source, bytes) };
             Ok(())
         })
@@ -112,8 +112,8 @@ unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
 }
 
 fn offset(side: Pitched, plane: usize, row: usize) -> Address {
-    // The additions wrap around instead of failing, because the pitch may have any value if there is only one row or
-    // plane.
+    // The additions of pitches wrap around instead of failing, because a pitch may have any value if there is only one
+    // row or plane.
     side.address.wrapping_add(plane.wrapping_mul(side.plane_pitch)).wrapping_add(row.wrapping_mul(side.row_pitch))
 }
 

@@ -43,7 +43,7 @@ fn want_huge_pages(address: Address, bytes: usize) {
         return;
     }
     let first = address.next_multiple_of(PAGE);
-    // An error is ignored, because the block is usable without huge pages.
+    // An error of the request is ignored, because the block is usable without huge pages.
     #[cfg(target_os = "linux")]
     // SAFETY: the range consists of whole pages within a block that this module allocated.
     unsafe {

@@ -78,7 +78,7 @@ impl Driver<Cuda> {
     #[cold]
     fn retain(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         let mut context: CUcontext = std::ptr::null_mut();
-        // If two threads retain the context at the same time, both get the same one. The second reference to the
+        // If two threads retain the context at the same time, both get the same context. The second reference to the
         // context has no effect, because PyGPU never releases the context.
         // SAFETY: the out-parameter is writable and the device exists.
         let code = unsafe { (self.api.cuDevicePrimaryCtxRetain)(&mut context, slot.handle) };

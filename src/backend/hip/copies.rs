@@ -44,7 +44,7 @@ impl VendorCopies for Hip {
         stream: StreamHandle,
     ) -> u32 {
         let copy = driver.api.hipMemcpyAsync;
-        // SAFETY: the caller guarantees that both ranges are valid until the copy is complete.
+        // SAFETY: the caller guarantees that source and target ranges are valid until the copy is complete.
         unsafe { copy(pointer(to), pointer(from), bytes, kind(direction), Raw::of(stream.0)) }
     }
 

@@ -20,8 +20,8 @@ impl VendorContexts for Hip {
     /// The device that was current before the call, and must be made current again after it.
     type PreviousDevice = i32;
 
-    /// Makes the device current and returns the previous one. If the device is already current, this function only
-    /// makes one runtime call, which reads a thread-local variable.
+    /// Makes the device current and returns the previous one. If the device is already current, the only cost is one
+    /// runtime call, which reads a thread-local variable.
     #[inline]
     fn enter(driver: &Driver<Self>, device: i32, _: &DeviceSlot<Self>) -> Result<Option<i32>> {
         let found = driver.found()?;

@@ -222,8 +222,8 @@ impl Blas {
     /// # Errors
     /// The error code of the library.
     pub fn create(&self) -> Outcome<BlasHandle> {
-        /// `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: if the inner axis is split, partial sums are added in
-        /// float32 too.
+        /// The value of `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: if the library splits the inner axis, it
+        /// also adds the partial sums in float32.
         const WHOLE_SUMS: u32 = 16;
         let Some(create) = self.functions.create else { return Err(NOT_INITIALIZED) };
         let mut handle = std::ptr::null_mut();

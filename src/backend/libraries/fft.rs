@@ -115,8 +115,8 @@ impl Shape {
         }
     }
 
-    /// Returns whether input and output are dense and store their transforms one after the other. The library then
-    /// accepts null instead of the layouts.
+    /// Returns whether input and output are dense and store their transforms one after the other. In this case the
+    /// library accepts null pointers instead of the layouts.
     fn is_dense(&self) -> bool {
         let rank = self.rank;
         let is_so = |side: &FftLayout, is_half: bool| {
@@ -237,7 +237,7 @@ impl Fft {
             self.found(functions.make, "MakePlanMany64")?,
         );
         let mut handle = 0;
-        // SAFETY: the out-parameter is writable and wide enough for both vendors. It starts at zero, because cuFFT
+        // SAFETY: the out-parameter is writable and wide enough for both vendors. It is initialized to 0, because cuFFT
         // writes only a part of it.
         self.check("fftCreate", unsafe { create(&mut handle) }, shape)?;
         let mut plan = FftPlan { handle, area: 0, stream: None, work: 0 };

@@ -128,8 +128,8 @@ impl LibrarySpec {
             let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             files.iter().position(|name| *name == file).unwrap_or(files.len())
         };
-        // Of the caller's files (`hints`), only those with one of this library's file names are used, because the
-        // remaining files may belong to the other vendor's library.
+        // Only those of the caller's files (`hints`) are used that have one of this library's file names, because other
+        // files may belong to the other vendor's library.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
         small_sort::sort_by_key(&mut found, place); // a stable sort: files of equal name keep the caller's order
         let (homes, usual): (&[Variable], _) = match kind {

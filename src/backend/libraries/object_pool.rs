@@ -42,7 +42,7 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         self.things.lock().iter().filter(|(key, _)| condition(key)).count()
     }
 
-    /// Removes all objects whose key satisfies a condition from the pool and returns them. The caller must destroy
+    /// Removes from the pool all objects whose key satisfies a condition, and returns them. The caller must destroy
     /// these objects.
     #[must_use = "the caller must destroy the objects of a vendor library"]
     pub fn take_all(&'static self, condition: impl Fn(&K) -> bool) -> Vec<T> {

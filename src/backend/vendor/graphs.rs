@@ -75,7 +75,7 @@ pub trait VendorGraphs: VendorConditions {
         from: NodeHandle,
     ) -> Result<()>;
     /// Implements [`Graphs::update`]. Returns the driver's error code, and the driver's number for the reason of the
-    /// error. Returns `None` if the driver has no such function.
+    /// error. Returns `None` if the driver has no function for updates.
     ///
     /// # Safety
     /// See [`Graphs::update`].

@@ -99,8 +99,8 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let opened = self.open_to_peers(device, handle);
         let ready = opened.and_then(|()| self.set_pool_release_threshold(handle, threshold));
         if ready.is_err() {
-            // SAFETY: the pool was created above and is not shared. An error of the destruction is ignored, because the
-            // first error is reported.
+            // SAFETY: the pool was created above, and no other code has its handle. An error of the destruction is
+            // ignored, because the error that led to it is reported.
             let _ = unsafe { (self.symbols.pool_destroy)(pool) };
         }
         ready.map(|()| Some(handle))

@@ -89,8 +89,8 @@ where
     }
 }
 
-/// Returns the library's version. This is the first query, so that an old library is reported as old instead of
-/// incomplete.
+/// Returns the library's version. The version is queried before functions are looked up, so that an old library is
+/// reported as old instead of incomplete.
 fn version<V: VendorOpening>(library: &Library, path: &str) -> Result<i32, String> {
     type Ask = unsafe extern "C" fn(*mut c_int) -> u32;
     // SAFETY: the signature matches both vendors' headers.

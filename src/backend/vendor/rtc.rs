@@ -165,7 +165,8 @@ impl<'a> Program<'a> {
         let mut handle: RtcHandle = std::ptr::null_mut();
         let none = std::ptr::null();
         let (create, operation) = calls.create;
-        // SAFETY: the out-parameter is writable; both texts end with a zero byte; there are no headers.
+        // SAFETY: the out-parameter is writable; the source and its name end with a zero byte; the number of headers is
+        // 0.
         let code = unsafe { create(&mut handle, source.as_ptr(), name.as_ptr(), 0, none, none) };
         check(calls.prefix, code, operation)?;
         let program = Self { calls, handle };

@@ -1,5 +1,5 @@
-//! Creates and copies arrays, textures and surfaces through CUDA or HIP. The structures of both vendors are equal byte
-//! for byte, except those of copies.
+//! Creates and copies arrays, textures and surfaces through CUDA or HIP. The structures of CUDA and HIP have the same
+//! layout, except the structures that describe copies.
 
 use super::current_context::VendorContexts;
 use super::driver::Driver;

@@ -104,7 +104,8 @@ impl Captures {
         Ok(())
     }
 
-    /// Returns the number of operations captured so far, and the last operation of the stream.
+    /// Returns the number of operations that the capture contains so far, and the last operation of the stream among
+    /// them.
     pub fn captured(&self, stream: StreamHandle) -> Captured {
         let table = self.lock();
         let capture = table.streams.get(&stream.0).and_then(|number| table.captures.get(number));
@@ -121,8 +122,8 @@ impl Captures {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
-    /// Returns an error if the stream is capturing, and invalidates the capture. A wait for work outside of the capture
-    /// calls this function.
+    /// Returns an error if the stream is capturing, and invalidates the capture. Functions that wait for work outside
+    /// of the capture call this function.
     #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_ISOLATION) } else { Ok(()) }
@@ -232,7 +233,7 @@ impl Captures {
         found.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
-    /// Replaces the work of a graph. A launch in progress continues with the previous work.
+    /// Replaces the recorded work of a graph. A launch in progress continues with the previous work.
     pub fn exchange(&self, operation: &'static str, handle: usize, work: GraphWork) -> Result<()> {
         let mut table = self.lock();
         let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));

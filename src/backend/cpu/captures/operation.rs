@@ -30,7 +30,7 @@ pub struct ConditionValue {
 
 impl ConditionValue {
     /// Creates a condition. Each launch of the graph resets the condition's value to `default`. If `default` is `None`,
-    /// the value stays as the previous launch has left it.
+    /// a launch starts with the value that the previous launch has left.
     pub fn new(default: Option<u32>) -> Self {
         Self { number: AtomicU32::new(default.unwrap_or_default()), default }
     }

@@ -35,7 +35,7 @@ fn is_interrupted() -> bool {
     is_any
 }
 
-/// Takes the exception that interrupted the last launch on this thread, if any.
+/// Takes the exception that interrupted the last launch on this thread; `None` if no exception did.
 pub fn raised() -> Option<Error> {
     RAISED.with(|slot| slot.borrow_mut().take()).map(Error::Callback)
 }

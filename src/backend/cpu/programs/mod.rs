@@ -189,8 +189,8 @@ impl Launches for Cpu {
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
-        // The lock is held while the loader opens a library. Otherwise a child that is forked meanwhile would contain
-        // partially loaded libraries.
+        // A lock that `fork` also acquires is held while the loader opens a library. Otherwise a child that is forked
+        // meanwhile could contain a partially loaded library.
         static LOADING: ForkSafeMutex<()> = ForkSafeMutex::new(());
         let loading = LOADING.lock();
         let library = Library::load(image, host()).map_err(Error::value)?;

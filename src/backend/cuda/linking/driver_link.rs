@@ -41,7 +41,8 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     }
     let none = std::ptr::null_mut;
     let parts = inputs.iter().try_for_each(|input| {
-        // The driver expects a zero byte at the end of PTX, and the size includes this byte.
+        // The driver expects a zero byte at the end of PTX, and the size that is passed to the driver includes this
+        // byte.
         let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
         // SAFETY: the link state is alive; the driver copies the given number of bytes; the name is a C string.
         let code = unsafe {
@@ -60,7 +61,7 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
             code => Err(("cuLinkComplete", code, format!("{} parts", inputs.len()))),
         }
     });
-    // SAFETY: the link state is alive, and is not used again.
+    // SAFETY: the link state is alive, and is not used after this call.
     unsafe { destroy(state) };
     match linked {
         Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new(), read: None }),

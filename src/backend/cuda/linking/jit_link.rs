@@ -57,8 +57,8 @@ fn number_of(kind: LinkKind) -> u32 {
     }
 }
 
-/// Returns all files and names to try: next to NVRTC, in a toolkit, then through the system's loader. Library versions
-/// newer than the driver's version are tried last.
+/// Returns all file paths and names under which to search for nvJitLink, in order: next to NVRTC, in a toolkit, through
+/// the system's loader. Library versions newer than the driver's version are tried last.
 fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<PathBuf> {
     let mut names = NAMES.to_vec();
     small_sort::sort_by_key(&mut names, |&(major, _)| (major > driver / 1000, -major));

@@ -129,8 +129,8 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::Own(text) => match text.trim_start_matches('-') {
             // Kernel sources contain no host functions, so every function may be compiled for the device.
             "expt-relaxed-constexpr" => "--device-as-default-execution-space".to_owned(),
-            // NVRTC needs neither of these options. PyGPU passes a stream to each launch, so the option for the default
-            // stream has no effect, and NVRTC always enables device lambdas.
+            // NVRTC needs neither the option for the default stream nor that for device lambdas. PyGPU passes a stream
+            // to each launch, and NVRTC always enables device lambdas.
             "expt-extended-lambda" | "extended-lambda" => return Ok(None),
             word if word.starts_with("default-stream") => return Ok(None),
             _ => text.clone(),

@@ -36,7 +36,8 @@ fn names(driver: i32) -> Vec<&'static str> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns all files and names to try, in order; only the user's file if an environment variable names one.
+/// Returns all file paths and names under which to search for NVRTC, in order. If an environment variable names a file,
+/// returns only this file.
 pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     if let Some(file) = settings.filled(Variable::NVRTC) {
         return vec![PathBuf::from(file)];
@@ -157,7 +158,7 @@ pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     }
     roots.extend(roots.clone().iter().map(|root| root.join("cccl")));
     let mut folders: Vec<PathBuf> = Vec::new();
-    // A toolkit has these headers in one or two folders, while each wheel has a separate folder.
+    // A toolkit has all headers in one or two folders, whereas each wheel has its own header folder.
     for header in ["cuda_runtime.h", "thrust/complex.h", "cub/cub.cuh", "curand_kernel.h"] {
         if let Some(folder) = roots.iter().find(|root| root.join(header).exists())
             && !folders.contains(folder)

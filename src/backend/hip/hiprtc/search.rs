@@ -27,7 +27,8 @@ fn names(runtime: &str) -> Vec<&'static str> {
     names
 }
 
-/// Returns all files and names to try, in order. `runtime` is the path of the runtime.
+/// Returns all file paths and names under which to search for hiprtc, in order. `runtime` is the path of AMD's runtime
+/// library.
 fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let names = names(runtime);
     let mut found = hints.to_vec();

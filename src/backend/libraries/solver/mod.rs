@@ -140,7 +140,7 @@ impl Element {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
     }
 
-    /// Returns the complex type of the same precision.
+    /// Returns the complex element type with the same precision.
     pub const fn complex(self) -> Self {
         match self {
             Self::Float32 | Self::Complex64 => Self::Complex64,
@@ -269,7 +269,7 @@ impl Solver {
         }
     }
 
-    /// Destroys the library objects of a handle, whose device must be current. If the creation of the handle failed,
+    /// Destroys the library objects of a handle, whose device must be current. After a failed creation of the handle,
     /// some of these objects do not exist.
     pub fn destroy(&self, handle: &SolverHandle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
