@@ -102,7 +102,7 @@ impl ParameterBlock {
     }
 
     /// Appends a loop nest to the parameter block: the lengths of all axes except the outermost, then the strides of
-    /// each array. Outer axes precede inner axes.
+    /// each array. The axes are ordered from the outermost to the innermost.
     #[inline]
     pub fn push_walk<S: Iterator<Item = i64>>(
         &mut self,

@@ -128,8 +128,8 @@ impl KernelFamily {
         made.ok_or_else(|| Error::Unavailable("the kernel could not be compiled before".to_owned()))
     }
 
-    /// Returns a variant, or `None` if it cannot be compiled; the caller then uses a fallback. A failed compilation is
-    /// cached as `None` and not retried.
+    /// Returns a variant, or `None` if it cannot be compiled and the caller must use a fallback. A failed compilation
+    /// is cached as `None` and not retried.
     #[inline]
     pub fn function_if_any(
         &self,

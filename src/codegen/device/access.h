@@ -138,8 +138,8 @@ __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
 }
 
-// Accessor that returns the same loaded element for every index. A kernel uses it in place of an array's accessor,
-// after one instruction has loaded several elements.
+// Accessor that returns the same loaded element for every index. A kernel uses this accessor in place of an array's
+// accessor for an element that it has already loaded.
 template <class T> struct element {
     T *item;
 
