@@ -23,8 +23,8 @@ const NARROW: i64 = 64;
 /// busy.
 const STAGED_AT_ONCE: usize = 64 << 10;
 
-/// Returns whether a device accesses the host memory directly. An asynchronous copy then still uses the memory after
-/// the call.
+/// Returns whether a device accesses the host memory directly. In this case an asynchronous copy may still use the
+/// memory after its call has returned.
 ///
 /// # Errors
 /// Driver errors.
@@ -177,8 +177,8 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
     if wait { stream.synchronize() } else { Ok(()) }
 }
 
-/// Copies contiguous bytes and waits until the copy is complete. The function does as little as possible, because the
-/// time of a small copy consists mainly of call overhead.
+/// Copies contiguous bytes and waits until the copy is complete. The function does as little as possible, because most
+/// of the time of a small copy is call overhead.
 ///
 /// # Safety
 /// Both ranges must be valid.
@@ -193,7 +193,7 @@ unsafe fn run_and_wait(
     let device = array.device();
     let access = if matches!(direction, Direction::HostToDevice(_)) { Access::Write } else { Access::Read };
     with_access(array, access, stream, || {
-        // SAFETY: the caller guarantees that both ranges are valid; the borrow keeps the stream alive.
+        // SAFETY: the caller guarantees that source and target ranges are valid; the borrow keeps the stream alive.
         unsafe { device.backend().copy_and_wait(device.index(), direction, to, from, bytes as usize, stream.handle()) }
     })
 }
@@ -295,8 +295,8 @@ unsafe fn upload_by_driver(
     between(target, &scratch, stream)
 }
 
-/// Copies an array into host memory by driver calls, without the ring. The host unpacks the elements afterwards if
-/// necessary.
+/// Copies an array into host memory by driver calls, without the ring. If necessary, the host unpacks the elements
+/// after the driver's copy.
 ///
 /// # Safety
 /// The conditions of `to_host` apply.
@@ -334,7 +334,8 @@ unsafe fn download_by_driver(
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let packed = host_host::Packed::new(&dense);
-    // SAFETY: the packed buffer is owned here and pageable, so it contains the values when this call returns.
+    // SAFETY: this function owns the packed buffer, which is pageable, so it contains the values when this call
+    // returns.
     unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
     // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees a valid target.
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }

@@ -78,7 +78,7 @@ pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result
         let from = HostSpan::fetch(source, host, stream)?;
         let to = HostSpan::fetch(target, host, stream)?;
         let (target_side, source_side) = (to.host_side(target), from.host_side(source));
-        // SAFETY: both vectors contain every byte that the layouts reach, and are distinct.
+        // SAFETY: each vector contains every byte that its layout reaches, and the two vectors are distinct.
         unsafe {
             host_host::copy(
                 CopyOperand { base: target_side.address, layout: &target_side.layout },

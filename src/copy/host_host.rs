@@ -97,7 +97,7 @@ pub(super) unsafe fn copy_overlapping(target: CopyOperand<'_>, source: CopyOpera
     }
     let dense = source.layout.dense_like();
     let packed = Packed::new(&dense);
-    // SAFETY: the caller guarantees valid memory; the packed buffer is owned here and as large as `dense`.
+    // SAFETY: the caller guarantees valid memory; this function owns the packed buffer, which is as large as `dense`.
     unsafe {
         copy(packed.side(&dense), source)?;
         copy(target, packed.side(&dense))
@@ -183,7 +183,7 @@ unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, t
 /// # Safety
 /// The source must be readable and the target writable, and they must not overlap.
 pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) {
-    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
+    // SAFETY: the caller guarantees that source and target ranges are valid and do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes) }
 }
 
@@ -197,8 +197,8 @@ pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) 
 /// The conditions of `copy_bytes` apply.
 pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller guarantees that both ranges are valid and do not overlap; SSE2 is part of every x86-64
-    // processor.
+    // SAFETY: the caller guarantees that source and target ranges are valid and do not overlap; SSE2 is part of every
+    // x86-64 processor.
     unsafe {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         const LINE: usize = 64;
@@ -217,7 +217,7 @@ pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: 
         copy_bytes(target + done, source + done, bytes - done);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
+    // SAFETY: the caller guarantees that source and target ranges are valid and do not overlap.
     unsafe {
         copy_bytes(target, source, bytes)
     }

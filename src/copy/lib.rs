@@ -97,7 +97,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
         return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
-            // SAFETY: both are memory of borrowed arrays and do not overlap.
+            // SAFETY: source and target are memory of borrowed arrays, and do not overlap.
             unsafe { host_host::copy(side_of(target), side_of(source)) }
         });
     }
@@ -111,7 +111,8 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         return host_fallback::between(target, source, stream);
     }
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
-        // SAFETY: both are memory of arrays, which the recorded uses keep alive in the order of the stream.
+        // SAFETY: source and target are memory of arrays; the recorded uses keep this memory alive until the stream has
+        // completed the copy.
         unsafe { copy_blocks(device, Direction::DeviceToDevice, side_of(target), side_of(source), &blocks, stream) }
     })
 }
@@ -186,7 +187,8 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let bytes = target.layout().nbytes() as usize;
         let (low_target, low_source) = (lowest(target), lowest(source));
         let backend = to.backend();
-        // SAFETY: both are dense blocks of equal size, which the recorded uses keep alive in the order of the stream.
+        // SAFETY: source and target are dense ranges of equal size; the recorded uses keep their memory alive until the
+        // stream has completed the copy.
         unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
     })?;
     receiving.wait_for(&sending)?;
@@ -241,7 +243,7 @@ fn lowest(array: &Array) -> Address {
     array.allocation().address().wrapping_add_signed(low as isize)
 }
 
-/// Returns `stream` if it belongs to the device, otherwise the calling thread's current stream of the device.
+/// Returns `stream` if it belongs to the device, otherwise the calling thread's current stream of this device.
 fn on_device(stream: &Stream, device: Device) -> Stream {
     if stream.device() == device { stream.clone() } else { pygpu_device::stream::current(device) }
 }

@@ -1,5 +1,5 @@
-//! Runs work on arrays of the CPU backend, which are in host memory, without a backend call. The work runs immediately.
-//! During a capture it runs at each launch of the captured graph instead.
+//! Runs copies and other work on arrays of the CPU backend, which are in host memory, without a backend call. The work
+//! runs immediately or, if the stream is capturing, at each launch of the captured graph.
 
 use std::borrow::Borrow;
 

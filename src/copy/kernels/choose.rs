@@ -8,7 +8,7 @@ use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
-/// Dividends below this number are divided by a multiplication and a shift in kernels.
+/// Upper bound (exclusive) of the numbers that kernels divide by a multiplication and a shift instead of a division.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// Maximum size in bytes of a unit, i.e. of one load or store of a copy kernel.

@@ -154,8 +154,8 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
     Ok(Some(result))
 }
 
-/// Copies the selected elements to an existing array of the same shape and dtype. The array stays unchanged if an index
-/// is out of range. Returns `false` if no kernel is available.
+/// Copies the selected elements to an existing array of the same shape and dtype. If an index is out of range, the
+/// existing array stays unchanged. Returns `false` if no kernel is available.
 ///
 /// # Errors
 /// The errors of [`gather`].
@@ -397,8 +397,8 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: these are the kernel's three declared parameters; the kernel checks the indices against the size of
-        // `owners`.
+        // SAFETY: `arguments` contains the kernel's three declared parameters; the kernel checks the indices against
+        // the size of `owners`.
         unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
         let uses = [
             (numbers.allocation(), Access::Read),
@@ -409,8 +409,8 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: these are the kernel's four declared parameters; the index and the offset array have `count` items
-        // each.
+        // SAFETY: `arguments` contains the kernel's four declared parameters; the index array and the offset array have
+        // `count` items each.
         unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
         Ok(true)
     }

@@ -31,7 +31,7 @@ pub(super) struct PinnedSlot {
     address: Address,
     bytes: usize,
     state: SlotState,
-    /// Whether the slot's copy waits for earlier work of its stream, and hence for an unknown time.
+    /// Whether the slot's copy waits for earlier work of its stream, so that it is unknown when the slot becomes free.
     is_held: bool,
 }
 
@@ -169,7 +169,7 @@ fn pin(device: Device, bytes: usize) -> Result<Address> {
         return device.backend().allocate_host(device.index(), bytes, HostFlags::default());
     };
     host_block_cache::set_inherited(address, false);
-    // SAFETY: the memory was just allocated here, and stays mapped until `unpin`.
+    // SAFETY: this function has just allocated the memory, which stays mapped until `unpin`.
     let registered = unsafe {
         host_block_cache::touch(address);
         device.backend().register_host(device.index(), address, bytes, HostFlags::default())
