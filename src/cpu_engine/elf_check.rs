@@ -18,8 +18,8 @@ struct ElfTable {
     absent: Option<u32>,
 }
 
-/// Returns whether all data that the ELF headers refer to is inside the image. Checks 64-bit ELF files in native byte
-/// order, the only ones that are loaded here. Returns true for any other file.
+/// Returns whether all data that the ELF headers refer to is inside the image. Checks only 64-bit ELF files in native
+/// byte order, because the engine loads no other files. Returns true for any other file.
 pub fn is_whole(image: &[u8]) -> bool {
     let is_other = !image.starts_with(b"\x7fELF") || image.get(4).is_some_and(|class| *class != CLASS_64);
     is_other || [PROGRAMS, SECTIONS].iter().all(|table| lies_inside(image, table).is_some())

@@ -88,7 +88,7 @@ fn is_main_thread() -> bool {
     }
     IS_MAIN.get().unwrap_or_else(|| {
         #[cfg(target_os = "linux")]
-        // SAFETY: neither call has preconditions; both only return a number.
+        // SAFETY: neither call has preconditions; each only returns a number.
         let is_main = unsafe { libc::gettid() == libc::getpid() };
         #[cfg(not(target_os = "linux"))]
         // SAFETY: the call has no preconditions and only returns a number.
@@ -212,7 +212,8 @@ fn address_of_handler() -> usize {
 extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let errno = Errno::kept();
     if number == libc::SIGINT {
-        // The signal is passed to Python's handler first, because the interrupt check below queries Python.
+        // SIGINT is passed to Python's handler first, because the interrupt check below asks Python whether Ctrl-C was
+        // pressed.
         pass_on(number, information, context);
     }
     // The thread-local is read only while a kernel runs, because the first access in a thread allocates memory.
@@ -238,14 +239,14 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     // A handler that was installed after PyGPU's handler may pass the signal back to PyGPU's handler. In that case the
     // handler that PyGPU's handler first replaced is called.
     let is_again = PASSING[place].fetch_add(1, Ordering::Relaxed) != 0;
-    // SAFETY: both handlers are written before `is_set` becomes true.
+    // SAFETY: `first` and `last` are written before `is_set` becomes true.
     let old = unsafe { (*if is_again { before.first.get() } else { before.last.get() }).assume_init_ref() };
     match old.sa_sigaction {
         libc::SIG_IGN if number == libc::SIGINT || number == NUDGE => {}
         libc::SIG_DFL if number == NUDGE => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: the call restores the previous action. A faulting instruction fails again after the handler
-            // returns, and then ends the process. A signal that a process has sent is raised again.
+            // SAFETY: the call restores the action that the signal had before. After the handler returns, a faulting
+            // instruction fails again, which ends the process. A signal that a process has sent is raised again.
             unsafe {
                 libc::sigaction(number, old, ptr::null_mut());
                 if matches!(number, libc::SIGINT | libc::SIGABRT) || (*information).si_code <= 0 {

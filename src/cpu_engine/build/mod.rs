@@ -100,8 +100,8 @@ pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
 }
 
 impl BuildJob<'_> {
-    /// Compiles the source with the precompiled parts in the folder `ready`. Without that folder, compiles it while
-    /// `making` builds these parts.
+    /// Compiles the source with the precompiled parts in the folder `ready`. If `ready` is `None`, compiles it without
+    /// these parts, while `making` builds them.
     fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild<'_>>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;

@@ -47,8 +47,8 @@ pub struct Edit {
     text: String,
 }
 
-/// Returns the source with those kernels converted to loops that can be converted; `None` if no kernel can be
-/// converted.
+/// Returns the source in which every kernel that can be converted is a loop over its threads. Returns `None` if no
+/// kernel can be converted.
 pub fn split(source: &str) -> Option<Split> {
     let text = TokenizedSource { source, tokens: tokens(source) };
     let definitions = definitions(&text);

@@ -340,7 +340,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Returns declarations of the names that are declared outside of the region and used in it. `hidden` contains the
-    /// positions at which the region declares a new variable of such a name.
+    /// positions at which the region declares its own variable of one of these names.
     fn bindings(&self, range: TokenRange, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());
         for &(name, bound) in self.visible.iter().rev() {

@@ -327,7 +327,8 @@ private:
 #endif
     }
 
-    // Wraps a position in the ring buffer by a comparison, which is faster than a division.
+    // Returns a position in the ring buffer, wrapped around at the buffer's end by a comparison, which is faster than a
+    // division.
     unsigned in_ring(unsigned place) const { return place < count ? place : place - count; }
     void take_next() {
         current = ready[ready_first];
@@ -342,7 +343,7 @@ private:
         threads[thread].state = State::going;
         ready[in_ring(ready_first + ready_count++)] = thread;
     }
-    // Removes a thread from the list of ready threads and keeps the order of the other threads.
+    // Removes a thread from the list of ready threads, and keeps the order of the other threads in it.
     void take_off_the_list(unsigned thread) {
         unsigned kept = 0;
         for (unsigned i = 0; i < ready_count; i++) {
@@ -365,8 +366,8 @@ private:
         threads[current].state = State::ended;
         living--;
         warps[w].living &= ~(Lanes(1) << current % WARP);
-        // The remaining threads do not wait for a thread that has ended. If they only waited for this thread, they
-        // continue now.
+        // Barriers and warp operations do not wait for a thread that has ended. Threads that waited only for this
+        // thread continue now.
         if (meeting.arrived && meeting.arrived == living) open_barrier();
         for (unsigned lane = 0; lane < WARP && warps[w].waiting; lane++)
             if (warps[w].waiting >> lane & 1)
@@ -386,7 +387,7 @@ private:
         }
         return group;
     }
-    // Returns the lanes that the operation waits for, if all of them have arrived; otherwise 0.
+    // Returns the lanes for which a warp operation waits if all these lanes have arrived, otherwise 0.
     Lanes complete_group(unsigned w, const Call &call) const {
         Lanes needed = warps[w].living & (call.converged ? ~Lanes(0) : call.mask);
         if (needed & ~warps[w].waiting) return 0;

@@ -57,8 +57,8 @@ void Guarded::on_signal(pygpu_cpu_guarded *guarded, int number, const void *info
 void Guarded::signalled(int number, const siginfo_t *information, const void *context) {
     unsigned long long instruction = instruction_of(context);
     if (number == self().host()->nudge) {
-        // Another thread failed. If this thread cannot abandon the kernel at this instruction, the thread that failed
-        // sends the signal again.
+        // The signal means that another thread of the launch has failed. If this thread cannot abandon the kernel at
+        // the interrupted instruction, the failed thread sends the signal again.
         if (self().failed() && may_leave(instruction, context)) self().leave_text();
         return;
     }

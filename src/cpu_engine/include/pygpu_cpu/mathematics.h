@@ -141,7 +141,8 @@ PYGPU_CPU_FUNCTION float normf(int n, const float *v) {
 }
 PYGPU_CPU_FUNCTION float fdividef(float x, float y) { return x / y; }
 
-// min and max of two numbers, in the type to which C++ converts both. A NaN argument is ignored.
+// min and max of two numbers, in the common type to which C++ converts them. If one argument is NaN, the result is the
+// other argument.
 namespace pygpu_cpu {
 template <class T> constexpr bool number = one_of<T, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                                                   unsigned long, long long, unsigned long long, bool, float, double>;
