@@ -30,7 +30,7 @@ thread_local! {
 /// from now on.
 pub fn begin_exit() {
     // The store is sequentially consistent, because this thread reads the count `ASKING` afterwards. A thread that is
-    // not yet counted at that time sees the flag.
+    // not yet counted then sees the exit flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }
@@ -119,7 +119,7 @@ pub fn report_deferred() -> Result<()> {
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
     let put_off = std::mem::take(&mut *PUT_OFF.lock());
-    drop(put_off); // dropped after the lock is released, because these drops call the driver
+    drop(put_off); // the values are dropped after the lock is released, because their drops call the driver
     let deferred = DEFERRED.lock().take();
     match deferred {
         Some(error) => Err(error),

@@ -45,7 +45,8 @@ struct StreamInner {
     handle: StreamHandle,
     epoch: u32,
     owner: HandleOwner,
-    /// Serial number, which distinguishes streams that had the same handle one after another; see [`StreamId`].
+    /// Serial number, which distinguishes this stream from earlier and later streams with the same handle; see
+    /// [`StreamId`].
     serial: u64,
     /// Blocks that were freed in this stream's order and are kept for reuse.
     block_cache: Mutex<StreamBlockCache>,
