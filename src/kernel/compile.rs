@@ -110,7 +110,8 @@ fn build_if(
     Ok(Some(CompiledSource { compiled, options, kept: None }))
 }
 
-/// The header for sources that declare textures or surfaces at file scope; it defines the types of these declarations.
+/// Text of the header that defines the types of textures and surfaces declared at file scope. It is added to sources
+/// with such declarations.
 const REFERENCES: &str = include_str!("include/texture_references.h");
 
 /// Returns whether a source declares textures or surfaces at file scope.

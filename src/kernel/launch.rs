@@ -221,7 +221,8 @@ fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     function.allow_shared(shape.shared)
 }
 
-/// Returns the number of clusters, or of blocks if there are no clusters, that the device runs concurrently.
+/// Returns the maximum number of clusters of a launch that the device runs concurrently; for a launch without clusters,
+/// of blocks.
 ///
 /// # Errors
 /// The errors of a launch; driver errors.

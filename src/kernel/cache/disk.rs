@@ -243,7 +243,7 @@ impl DiskCache {
             if total <= most / 10 * 9 {
                 break;
             }
-            // An error is ignored here, because another process may have removed the file already.
+            // An error of the removal is ignored, because another process may have removed the file already.
             let _ = fs::remove_file(path);
             total = total.saturating_sub(bytes);
         }
