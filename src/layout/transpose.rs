@@ -56,7 +56,8 @@ impl Layout {
         Ok(self.with_axes(axes))
     }
 
-    /// Returns the view in which the axes `source` are at the positions `destination`; the other axes keep their order.
+    /// Returns the view in which the axes `source` are moved to the positions `destination`. The other axes keep their
+    /// order.
     pub fn move_axis(&self, source: &[i64], destination: &[i64]) -> Result<Self> {
         let from = self.distinct_axes("source", source)?;
         let to = self.distinct_axes("destination", destination)?;

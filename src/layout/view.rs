@@ -40,7 +40,8 @@ impl Layout {
             *axis = Axis { len: bytes / itemsize, stride: itemsize };
         }
         if last.len == 0 {
-            // For an empty array, the product of the nonzero lengths and the itemsize may grow, so it is checked again.
+            // The size is checked again, because in an empty array the product of the nonzero lengths and the itemsize
+            // may grow.
             let shape: Dims = self.shape().collect();
             check_size(&shape, itemsize)?;
         }
