@@ -55,8 +55,8 @@ const FIRST_SWEEP: usize = 64;
 static TABLE: ForkSafeMutex<AddressTable> =
     ForkSafeMutex::new(AddressTable { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
-/// The live memory blocks that contain an address. PyGPU's own blocks come before imported ones; among these, blocks
-/// that begin nearer to the address come first.
+/// The live memory blocks that contain an address. PyGPU's own blocks come before imported ones; within each of the two
+/// groups, blocks that begin nearer to the address come first.
 pub type ContainingBlocks = SmallVec<[(Arc<Allocation>, AddressedMemory); 1]>;
 
 /// Result of looking up an address.

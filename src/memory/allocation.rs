@@ -224,7 +224,7 @@ impl Allocation {
     }
 
     /// Returns the owner of memory from another library or a custom allocator. Returns `None` if a stream other than
-    /// the allocation stream has used the block, because the drop of the owner must then wait.
+    /// the allocation stream has used the block, because the drop of the owner must wait for that stream.
     #[inline]
     pub fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         let (BlockOrigin::Imported(owner) | BlockOrigin::Custom(owner)) = &self.origin else { return None };

@@ -76,7 +76,7 @@ pub struct GraphContents {
     pub things: Vec<GraphResource>,
     /// The captured operations whose resources are known individually.
     pub made: Vec<CapturedNode>,
-    /// Uses of memory blocks that cannot be attributed to a single captured operation.
+    /// Uses of memory blocks for which it is unknown which captured operation makes them.
     pub shared: Vec<UsedBlock>,
     /// Number of operations that the stream had captured when [`Capture::begin_work`] was last called.
     seen: usize,
@@ -322,7 +322,7 @@ impl Capture {
     }
 
     /// Returns the number of uses of memory blocks recorded in this capture, not counting those of its conditional
-    /// bodies. If two calls return different numbers, uses were recorded in between.
+    /// bodies. If two calls return different numbers, the capture has recorded uses between them.
     pub fn recorded_count(&self) -> usize {
         self.recorded.load(Ordering::Acquire)
     }
@@ -360,7 +360,7 @@ impl Capture {
     /// Records a use of a block on a stream of the capture, after conflicting uses on other streams of the capture.
     pub(super) fn record_block(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         self.check_open()?;
-        block.mark_escaped(); // code that has the graph's handle can access the block from now on
+        block.mark_escaped(); // from now on, code with the graph's handle can access the block
         self.recorded.fetch_add(1, Ordering::AcqRel);
         self.record_use(block, access, stream)
     }

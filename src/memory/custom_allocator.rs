@@ -93,7 +93,7 @@ pub fn choice() -> AllocatorChoice {
 /// Selects the allocator of the process. Every thread that has not selected an allocator itself uses this allocator.
 pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
-    // The previous selection may own Python objects, so it is dropped after the lock is released.
+    // The previously selected allocator may own Python objects, so it is dropped after the lock is released.
     let before = std::mem::replace(&mut *PROCESS.lock(), choice);
     drop(before);
 }

@@ -196,7 +196,7 @@ unsafe fn map(bytes: usize) -> Option<Address> {
     }
     let start = first.expose_provenance();
     let address = start.next_multiple_of(HUGE);
-    // SAFETY: all ranges are inside the new mapping, and the parts before and after the block are unused.
+    // SAFETY: all ranges are inside the new mapping. The unmapped parts before and after the block are unused.
     unsafe {
         unmap(start, address - start);
         unmap(address + bytes, start + HUGE - address);

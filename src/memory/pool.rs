@@ -18,7 +18,7 @@ use pygpu_device::{Device, PerDevice, per_device};
 /// Counts and limits of PyGPU's memory on one device.
 struct Accounts {
     bytes: AtomicUsize,
-    /// Maximum size in bytes of the live allocations.
+    /// Maximum total size in bytes of the live allocations.
     limit: AtomicUsize,
     peak: AtomicUsize,
     count: AtomicUsize,
@@ -181,8 +181,8 @@ pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bo
     is_kept
 }
 
-/// Returns whether this is the legacy default stream. This stream can never be capturing, so no driver call is needed
-/// to check.
+/// Returns whether this is the legacy default stream. The legacy default stream can never be capturing, so no driver
+/// call is needed to check whether it is.
 #[inline]
 fn is_never_captured(stream: &Stream) -> bool {
     stream.handle() == StreamHandle::DEFAULT

@@ -1,6 +1,6 @@
 //! Manages readbacks: 64-bit values in pinned host memory that a kernel writes and the host reads afterwards.
 //!
-//! A readback needs no copy. The host waits for the kernel only; later work on the stream may run meanwhile.
+//! A readback needs no copy. The host waits for the kernel only, and not for later work on the stream.
 
 use super::Allocation;
 use pygpu_backend::HostFlags;

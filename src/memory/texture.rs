@@ -175,7 +175,8 @@ pub enum Texels<'a> {
     Memory(&'a Arc<Allocation>, Resource),
 }
 
-/// A texture or a surface: a handle for kernels, and the memory that it accesses. Clones refer to the same object.
+/// A texture or a surface: a handle for kernels, and the memory that kernels access through it. Clones refer to the
+/// same object.
 #[derive(Clone)]
 pub struct KernelObject {
     number: u64,
