@@ -116,7 +116,7 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
 }
 
 /// Makes a stream wait for all uses of the array, and returns the value of this stream for the interface's `stream`
-/// entry. Other libraries may use the memory from now on.
+/// entry. After this call, other libraries may use the array's memory.
 ///
 /// # Errors
 /// Driver errors.
