@@ -1,4 +1,5 @@
-//! Defines arrays whose memory block may not have memory yet. They have all properties of an array except the address.
+//! Defines arrays whose memory block may not have memory yet. Such an array has all properties of an array except its
+//! address.
 
 use std::any::Any;
 use std::mem::MaybeUninit;

@@ -98,7 +98,7 @@ impl Graph {
         Err(Error::value(format!("the graph was destroyed when {} was reset; capture it again", self.device())))
     }
 
-    /// Uploads the executable graph to the device, so that the first launch costs no more than later ones.
+    /// Uploads the executable graph to the device, so that its first launch costs no more than later launches.
     ///
     /// # Errors
     /// `ValueError` for a stream of another device; driver errors.
@@ -182,7 +182,7 @@ impl Drop for Graph {
 impl Drop for GraphState {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // At process exit PyGPU frees nothing, so the resources are leaked.
+            // At process exit PyGPU frees nothing, so the graph's resources are leaked.
             std::mem::forget(Arc::clone(self.held.get_mut().unwrap_or_else(PoisonError::into_inner)));
             return;
         }

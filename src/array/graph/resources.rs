@@ -21,8 +21,8 @@ pub struct GraphOperation {
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, if known.
     pub part: Option<SharedResource>,
-    /// Resources other than `uses` and `part` that the last update of this operation added. `None` if it was not
-    /// updated.
+    /// Resources other than `uses` and `part` that the last update of this operation added; `None` if the operation was
+    /// not updated.
     pub(super) things: Option<GraphLeases>,
 }
 

@@ -149,7 +149,7 @@ impl Graph {
         let after = Arc::new(after(&held));
         call(graphs)?;
         let before = std::mem::replace(&mut *held, after);
-        drop(held); // the lock is released before the old resources are dropped
+        drop(held); // the write lock is released before the previous resources are dropped
         let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for stream in launched {
             shutdown::defer(retired::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
