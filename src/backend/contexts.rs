@@ -2,7 +2,7 @@
 
 use pygpu_base::error::{Error, Result};
 
-/// Gives access to the contexts of one backend's devices.
+/// Gives access to the driver's contexts of one backend's devices.
 pub trait Contexts: Send + Sync {
     /// Returns the driver's handle of the device's context; 0 for drivers without contexts.
     fn context(&self, device: i32) -> Result<usize> {

@@ -19,7 +19,7 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns the driver's enum value of the attachment, which is equal in CUDA and HIP.
+    /// Returns the driver's enum value for this attachment. It is equal in CUDA and HIP.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -29,7 +29,7 @@ impl Attachment {
     }
 }
 
-/// Memory in which the pages of managed memory are stored.
+/// Location of the pages of managed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residence {
     /// In host memory.
@@ -42,7 +42,7 @@ pub enum Residence {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Advice {
-    /// The memory is read much more often than written: each reader may have a copy.
+    /// The memory is read much more often than written, so the driver may create a copy on each device that reads it.
     SetReadMostly = 1,
     /// Reverts the hint `SetReadMostly`.
     UnsetReadMostly = 2,

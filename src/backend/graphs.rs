@@ -111,7 +111,7 @@ pub enum CaptureMode {
     Relaxed = 2,
 }
 
-/// Host work in a graph, executed at each launch. The work owns the objects that it uses.
+/// Host work in a graph, executed at each launch of the graph. The work owns the objects that it uses.
 pub type HostWork = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// Captures and graph launches on one backend's devices.

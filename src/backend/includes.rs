@@ -30,7 +30,7 @@ const WORDS: [&[u8]; 6] = [b"include", b"include_next", b"import", b"embed", b"_
 /// Returns the names of files that a source may include, or `None` if they cannot be determined.
 pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     let mut found = BTreeSet::new();
-    // The source contains a trigraph, which may represent `#` or a backslash, so the names cannot be determined.
+    // If the source contains a trigraph, which may represent `#` or a backslash, the names cannot be determined.
     if text.windows(3).any(|three| three == b"??=" || three == b"??/") {
         return None;
     }
@@ -135,15 +135,16 @@ fn name(text: &[u8], at: usize) -> Option<(String, bool)> {
     (rest[length] == close).then(|| (String::from_utf8_lossy(&rest[..length]).into_owned(), close == b'"'))
 }
 
-/// Returns whether the word after this text may be the name of a preprocessor directive. This is possible after `#` and
-/// `%:`, and after a comment, because `#` may precede the comment.
+/// Returns whether the word after the text `before` may be the name of a preprocessor directive. This is possible if
+/// `before` ends with `#` or `%:`, or with a comment, because `#` may precede the comment.
 fn may_be_directive(before: &[u8]) -> bool {
     let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12));
     let before = end.map_or(&before[..0], |end| &before[..=end]);
     [&b"#"[..], b"%:", b"*/"].iter().any(|last| before.ends_with(last))
 }
 
-/// Returns whether the word after this text is only tested for being defined as a macro: `#ifdef`, `defined(`.
+/// Returns whether the word after the text `before` is only tested for being defined as a macro: `before` ends with
+/// `#ifdef`, `#ifndef` or `defined(`.
 fn is_defined(before: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&before[before.len().saturating_sub(64)..]).into_owned();
     let text = text.trim_end_matches([' ', '\t']).trim_end_matches('(').trim_end_matches([' ', '\t']);
@@ -277,7 +278,7 @@ pub fn included_by_list(
 ) -> Option<Vec<FileFingerprint>> {
     let mut read = pygpu_cpu_engine::dependencies(list);
     if read.is_empty() {
-        // The list is unusable, because a complete list contains at least the source itself.
+        // An empty list is unusable, because a complete list contains at least the source itself.
         return None;
     }
     read.retain(|path| !path.starts_with(temporary));

@@ -87,7 +87,7 @@ pub struct ParameterPlace {
     pub size: usize,
 }
 
-/// Shape of a launch: grid, block and shared memory.
+/// Shape of a launch: the sizes of grid, block and dynamic shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchShape {
     /// Number of blocks along x, y, z; all nonzero.

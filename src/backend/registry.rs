@@ -84,7 +84,7 @@ pub struct Report {
 /// be used.
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    // Every new array calls this function. From the second call on, the function only loads this stored value.
+    // This function is called for every new array. From the second call on, it only loads this stored value.
     static CHOSEN: ForkSafeOnce<&'static dyn Backend> = ForkSafeOnce::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),

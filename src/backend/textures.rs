@@ -106,7 +106,7 @@ impl ArrayShape {
 pub struct ArrayBox {
     /// Start of the part: the byte offset in a row, the index of the row, and the index of the plane.
     pub at: [usize; 3],
-    /// Size of the part: the number of bytes of each row, the number of rows, and the number of planes.
+    /// Size of the part: the number of bytes in each of its rows, the number of rows, and the number of planes.
     pub extent: [usize; 3],
 }
 
@@ -141,8 +141,8 @@ pub enum Resource {
     },
 }
 
-/// The values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the values that
-/// CUDA and HIP use.
+/// Rule for the values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the
+/// values that CUDA and HIP use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {
@@ -160,7 +160,7 @@ pub enum AddressMode {
 /// The modes by which a texture is sampled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
-    /// For each of x, y and z: which values the texture returns for coordinates beyond its edge.
+    /// For each of x, y and z, the mode that determines the values for coordinates beyond the texture's edge.
     pub address: [AddressMode; 3],
     /// Whether to interpolate linearly between elements.
     pub linear: bool,

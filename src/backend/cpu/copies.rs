@@ -1,5 +1,5 @@
-//! Implements copies and fills for the CPU backend. They are complete when the call returns, unless the stream is
-//! capturing.
+//! Implements copies and fills for the CPU backend. A copy or fill is complete when its call returns, unless the stream
+//! is capturing.
 
 use super::driver::{Cpu, check_device};
 use super::heap::pointer;
@@ -143,7 +143,7 @@ unsafe fn repeat(target: Address, pitch: usize, pattern: Pattern, count: usize, 
 /// # Safety
 /// The row is valid and aligned for the pattern.
 unsafe fn fill_row(address: Address, pattern: Pattern, count: usize) {
-    // The C library's memset is the fastest method. It is used for every pattern whose bytes are equal, most often
+    // The C library's memset is the fastest method. It can be used for a pattern whose bytes are all equal, most often
     // zero.
     let byte = match pattern {
         Pattern::U8(value) => Some(value),

@@ -1,8 +1,8 @@
 //! Quarantines freed host memory whose address escaped as a number.
 //!
 //! A GPU driver detects the use of a freed address, and the CPU backend should do so too. On the host, the C library
-//! may reuse the address immediately for a NumPy array. A copy to the freed block would then silently change the new
-//! ndarray. While a block is in quarantine its addresses have no other owner, so a stale address is detected.
+//! may reuse a freed address immediately for a NumPy array. A later copy to the freed block would silently change this
+//! array. While a block is in quarantine its addresses have no other owner, so a stale address is detected.
 //!
 //! The total size of the blocks in quarantine is bounded. Pages of large blocks are returned to the system immediately,
 //! so that only the addresses stay reserved. Blocks whose address never escaped are freed immediately.

@@ -285,7 +285,8 @@ mod tests {
     /// has a Rust function for each driver function. This check compares the parameters, which are those of the header.
     mod signatures {
         use super::*;
-        // There is only one intended difference from the header: codes and enumerations are passed as integers.
+        // The declarations differ from the header in one respect on purpose: codes and enumerations are passed as
+        // integers.
         use sys::{
             CUresult as Code, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
             CUtensorMapL2promotion, CUtensorMapSwizzle,

@@ -21,9 +21,9 @@ fn pointer(address: Address) -> *mut c_void {
 impl VendorCopies for Hip {
     const PLANE: &'static str = "hipMemcpy2DAsync";
     const BOX: &'static str = "hipMemcpy3DAsync";
-    /// Whether a copy of rows or planes may return before the runtime has finished reading or writing pageable memory.
-    /// The documentation of every runtime version guarantees synchronous copies of pageable memory only for a single
-    /// contiguous range.
+    /// Whether a copy call for rows or planes may return before the runtime has finished reading or writing pageable
+    /// memory. The documentation of every runtime version guarantees synchronous copies of pageable memory only for a
+    /// single contiguous range.
     const BOXES_RETURN_EARLY: bool = true;
 
     fn line_name(_: Direction) -> &'static str {
@@ -124,8 +124,8 @@ const fn kind(direction: Direction) -> hipMemcpyKind {
     }
 }
 
-/// Builds the runtime's structure for a 3-D copy. Without an array, positions and sizes are in bytes. The structure
-/// contains the distance between planes as a number of rows.
+/// Builds the runtime's structure for a 3-D copy. If neither side of the copy is a CUDA array, positions and sizes are
+/// in bytes. The structure contains the distance between planes as a number of rows.
 fn planes(sides: &PitchedBox, direction: Direction) -> hipMemcpy3DParms {
     let origin = hipPos { x: 0, y: 0, z: 0 };
     let side = |side: &Pitched| hipPitchedPtr {

@@ -37,7 +37,7 @@ impl VendorOpening for Hip {
     }
 
     /// Returns the explanation of a failed call. Without a device AMD's runtime returns 100 for some calls and 101 for
-    /// all others. The text of code 101 would suggest an invalid device number.
+    /// all others. The runtime's text for code 101 would suggest an invalid device number.
     fn refused(api: &Api, settings: &Settings, operation: &str, code: u32) -> String {
         let cause = match code {
             NO_DEVICE | INVALID_DEVICE => "there is no AMD GPU, or it is not visible here: ",

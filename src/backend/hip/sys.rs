@@ -42,7 +42,7 @@ pub type hipMemAccessFlags = c_uint;
 pub type hipMemoryAdvise = c_uint;
 pub type hipGraphNodeType = c_uint;
 pub type hipGraphExecUpdateResult = c_uint;
-/// `hipKernelNodeParams` and `hipMemsetParams` are opaque types, of which only pointers are passed.
+/// Opaque types in place of `hipKernelNodeParams` and `hipMemsetParams`, because PyGPU only passes pointers to them.
 pub type hipKernelNodeParams = [u64; 8];
 pub type hipMemsetParams = [u64; 6];
 

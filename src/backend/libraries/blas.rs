@@ -95,7 +95,7 @@ pub enum Operation {
     Adjoint,
 }
 
-/// A matrix, or a batch of matrices at a constant distance in memory.
+/// A column-major matrix, or a batch of such matrices at a constant distance in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Matrix {
     /// Address of the first matrix in device memory.
@@ -136,7 +136,7 @@ pub struct BlasWorkspace {
     pub bytes: usize,
 }
 
-/// Result of a call of the BLAS library; the error is the library's status code.
+/// Result of a call of the BLAS library. The error type is the library's status code.
 pub type Outcome<T> = std::result::Result<T, u32>;
 
 /// A library handle, which stores a stream and a workspace.
@@ -280,7 +280,7 @@ impl Blas {
         check(unsafe { self.multiply(handle.raw(), gemm) })
     }
 
-    /// Sets stream and workspace of a handle.
+    /// Sets the stream and the workspace of a library handle.
     ///
     /// # Safety
     /// The conditions of [`Self::gemm`] apply.
@@ -298,7 +298,7 @@ impl Blas {
         Ok(())
     }
 
-    /// Returns the vendor's constants for the operations, the type of the sums, and the algorithm.
+    /// Returns the vendor's constants for the operations on `a` and `b`, the type of the sums, and the algorithm.
     fn words(&self, gemm: &Gemm) -> ([u32; 2], u32, c_int) {
         let first = if self.is_hip() { 111 } else { 0 };
         let is_fast = gemm.is_tf32 && !gemm.number.is_double() && !gemm.number.is_half();

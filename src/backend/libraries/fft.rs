@@ -208,8 +208,8 @@ impl Fft {
 
     #[cold]
     fn refusal(&self, operation: &'static str, code: u32, shape: &Shape) -> Error {
-        // The library's error codes have other meanings in the driver. Therefore the error gets the driver's code 999
-        // (unknown error), and the name and text of the library's code.
+        // The numbers of the library's error codes have other meanings in the driver. Therefore the created error has
+        // the driver's code 999 (unknown error), with the name and the text of the library's code.
         let (name, text) = meaning(code);
         Error::Driver(Box::new(DriverError {
             operation,

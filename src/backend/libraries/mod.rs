@@ -241,8 +241,8 @@ fn first(candidates: &[PathBuf], attempts: &mut Vec<Attempt>) -> Option<Library>
     None
 }
 
-/// Returns a library that other code of the process has already opened. A second copy of the library would have a
-/// separate state.
+/// Returns a library that other code of the process has already opened. Opening another file would create a second copy
+/// with a separate state.
 #[cfg(unix)]
 fn in_process(names: &[&'static str]) -> Option<Library> {
     names.iter().find_map(|name| {

@@ -15,7 +15,7 @@ pub trait VendorErrors: Vendor {
     /// Codes after which every further call of the process on the device fails, because a kernel or a copy failed on
     /// the device itself.
     const STICKY: &'static [u32];
-    /// Text for error messages: the effect on the process of an error whose code is in `STICKY`.
+    /// Text for error messages. It states the effect on the process of an error whose code is in `STICKY`.
     const STICKY_ADVICE: &'static str;
     /// Returns the driver's name of an error code.
     fn name(api: &Self::Api, code: u32) -> String;

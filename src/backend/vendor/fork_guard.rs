@@ -49,7 +49,7 @@ extern "C" fn in_child() {
 /// Returns whether this process was forked after a GPU driver was opened.
 #[inline]
 pub fn is_forked() -> bool {
-    // Relaxed ordering suffices, because a child begins with one thread, and this thread has run the handler.
+    // Relaxed ordering suffices: a forked child begins with one thread, and this thread has run the fork handler.
     REASONS.load(Ordering::Relaxed) & FORKED != 0
 }
 
@@ -73,7 +73,7 @@ pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Returns an error if the GPU call is made in a forked child, or in a host function that a stream called.
+/// Returns an error if the calling thread is in a forked child, or in a host function that a stream has called.
 ///
 /// # Errors
 /// `Error::Forked` in a forked child; `NotSupported` in a host function.

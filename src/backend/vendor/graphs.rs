@@ -59,7 +59,7 @@ pub trait VendorConditions: VendorContexts {
 
 /// Vendor-specific part of graphs, which CUDA and HIP implement differently.
 pub trait VendorGraphs: VendorConditions {
-    /// Name of the driver's function that updates a graph as a whole.
+    /// Name of the driver's function that updates an executable graph as a whole.
     const UPDATE: &str;
     /// Implements [`Graphs::set_node`]. The driver's functions need only the handles of the operations, not their
     /// graph.
@@ -179,7 +179,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>> {
         let (mut status, mut id) = (0u32, 0u64);
-        // The status is read as an integer, because a newer driver may have more values.
+        // The capture status is read as an integer, because a newer driver may have more values.
         // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable and as wide
         // as the driver's types; unneeded ones are null.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
@@ -263,7 +263,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         // SAFETY: the caller guarantees the conditions of `node_count`.
         let mut count = unsafe { self.node_count(device, graph) }?;
         if count == 0 {
-            // Drivers reject a query with an empty list, so an empty graph is not queried.
+            // Drivers reject a query with an output list of length 0, so an empty graph is not queried.
             return Ok(Vec::new());
         }
         let mut nodes = vec![V::GraphNode::NONE; count];

@@ -24,7 +24,7 @@ pub trait VendorOpening: VendorDevices + Default {
     const VERSION: &'static str;
     /// Description of the expected library. The error message about a library without the version function contains it.
     const WHAT: &'static str;
-    /// Name of the product to which the version belongs. Error messages contain it.
+    /// Name of the product, such as the driver, whose version the function returns. Error messages contain the name.
     const PRODUCT: &'static str;
     /// Oldest supported version of the driver.
     const OLDEST_VERSION: i32;

@@ -110,8 +110,8 @@ pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) 
     }
     let whole_rows =
         |side: &Pitched| side.plane_pitch.is_multiple_of(side.row_pitch) && side.plane_pitch / side.row_pitch >= height;
-    // A pitch below the width violates the contract of the trait, and a pitch of 0 would be a divisor. A copy row by
-    // row is still correct for such a pitch.
+    // A pitch below the width of a row violates the contract of the trait, and division by a pitch of 0 would fail. A
+    // copy row by row is correct even for such a pitch.
     Some(if !sides.both(|side| (width..=max_pitch).contains(&side.row_pitch)) {
         PitchedCopyKind::EachRow(sides)
     } else if depth == 1 {

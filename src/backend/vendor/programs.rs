@@ -113,8 +113,8 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
     /// # Errors
     /// `NotSupported` if the library has no such function.
     fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>>;
-    /// Returns the maximum shared memory of a block for kernels that opt in to more than `plain`, the maximum for all
-    /// other kernels.
+    /// Returns the maximum size in bytes of a block's shared memory for kernels that opt in. For all other kernels the
+    /// maximum is `plain`.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32>;
     /// Returns whether the device has clusters of blocks and the driver can launch them.
     fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {

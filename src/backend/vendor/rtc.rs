@@ -194,8 +194,8 @@ impl<'a> Program<'a> {
         Ok(text.trim_end_matches('\0').trim_end().to_owned())
     }
 
-    /// Returns an output of the program. The first function in the parameters returns the size, the second one returns
-    /// the bytes.
+    /// Returns an output of the program, such as its log. The first function in the parameters returns the output's
+    /// size, the second function its bytes.
     pub fn bytes(
         &self,
         size: OfProgram<*mut usize>,

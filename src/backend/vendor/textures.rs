@@ -51,7 +51,7 @@ const PITCHED: u32 = 3;
 const READ_AS_INTEGER: u32 = 1;
 const NORMALIZED: u32 = 2;
 
-/// The array that takes part in a copy, and the start of the copied part.
+/// The CUDA array that takes part in a copy, and the position in it at which the copied part starts.
 pub struct ArrayPart<'a> {
     pub array: ArrayHandle,
     pub texel: Texel,

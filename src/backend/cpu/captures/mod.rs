@@ -173,7 +173,7 @@ impl Captures {
         }
     }
 
-    /// Removes a stream, which is being destroyed, from its capture if it takes part in one.
+    /// Removes a stream that is being destroyed from the capture in which it takes part, if there is one.
     pub fn forget(&self, stream: StreamHandle) {
         if self.of(stream).is_some() {
             let mut table = self.lock();

@@ -12,7 +12,8 @@ use pygpu_base::error::Result;
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
-    /// Prepares the operation at the start of a graph launch, before any operation of the graph is executed.
+    /// Called at the start of a graph launch, before any operation of the graph is executed. Resets the state of the
+    /// operation.
     pub first: Option<Box<dyn Fn() + Send + Sync>>,
 }
 

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_attribute_named_by_pycuda_has_a_value() {
-        // CUDA deprecates attribute 44, a limit for arrays, and the host has no value for it.
+        // The host has no value for attribute 44, a limit for arrays, which CUDA has deprecated.
         let without: Vec<i32> = (1..=115).filter(|&number| attribute(number).is_none()).collect();
         assert_eq!(without, [44]);
         assert_eq!((attribute(0), attribute(-1), attribute(100_000)), (None, None, None));

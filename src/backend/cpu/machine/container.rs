@@ -25,7 +25,7 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(path)).ok()
 }
 
-/// Returns the machine's free and total memory, reduced to the container's limit.
+/// Returns the given free and total memory of the machine, reduced to the container's memory limit.
 pub fn within(machine: MemoryInfo) -> MemoryInfo {
     let bounded = FILES.iter().find_map(|&(most, used, statistics, cached)| {
         let (most, used) = (number(&read(most)?)?, number(&read(used)?)?);

@@ -1,5 +1,5 @@
-//! Handles Ctrl-C during a kernel: the engine checks for Ctrl-C, and the resulting Python exception becomes the
-//! launch's error.
+//! Handles Ctrl-C during a kernel: the engine checks whether Ctrl-C was pressed, and the Python exception that this
+//! check raises becomes the launch's error.
 
 use std::cell::RefCell;
 use std::error::Error as StdError;

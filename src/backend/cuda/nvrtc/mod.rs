@@ -88,8 +88,8 @@ impl Nvrtc {
 
     /// Returns the architecture to compile for, so that a device of architecture `wanted` can run the result.
     fn target(&self, wanted: &str) -> Result<String> {
-        // Code for `sm_90a` runs only on devices of architecture 9.0, so this name is passed unchanged, as is a
-        // `compute_` architecture written by the user.
+        // Code for an architecture such as `sm_90a` runs only on devices of architecture 9.0, so such a name is passed
+        // unchanged. A `compute_` architecture that the user has written is passed unchanged, too.
         let number = wanted.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
         let Some(number) = number else { return Ok(wanted.to_owned()) };
         if self.architectures.contains(&number) {
@@ -219,7 +219,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Checks at compile time that the declared signatures match the header, as `sys` does for the driver's functions.
+    /// Checks at compile time that the signatures declared above match NVRTC's header, as `sys` does for the driver's
+    /// functions.
     mod signatures {
         use super::*;
         use cudarc::nvrtc::sys::{self, nvrtcProgram};

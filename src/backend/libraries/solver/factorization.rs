@@ -34,7 +34,7 @@ pub enum FactorizationKind {
     Qr,
     /// Conversion of the reflectors of a QR factorization to orthonormal columns.
     QrVectors,
-    /// Eigenvalues of a symmetric matrix. The computation overwrites `a` with the eigenvectors.
+    /// Eigenvalues of a symmetric matrix. If eigenvectors are computed, they overwrite `a`.
     Eigh {
         /// Whether the lower triangle is read, instead of the upper one.
         lower: bool,
@@ -155,7 +155,7 @@ impl Factorization {
     /// Maximum number of arrays that one factorization reads or writes.
     pub const PARTS: usize = 6;
 
-    /// Returns the number of singular values of a matrix.
+    /// Returns the number of singular values of each matrix.
     pub fn few(&self) -> usize {
         self.m.min(self.n)
     }

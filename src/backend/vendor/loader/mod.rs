@@ -1,7 +1,7 @@
 //! Opens a vendor's library at run time, and records failed attempts with their reasons.
 //!
 //! An opened library is never closed: a driver starts threads and installs exit handlers, and closing the library would
-//! unmap their code. A missing library or symbol must never cause a panic.
+//! unmap their code. A missing library or symbol is an error or a `None`, never a panic.
 
 pub mod file_identity;
 
