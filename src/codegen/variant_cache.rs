@@ -22,7 +22,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Function, KernelSource};
 
-/// Maximum number of cached variants. If there are more, variants that were not used recently are evicted.
+/// Maximum number of cached variants. Beyond this number, variants that were not used recently are evicted.
 const MOST: usize = 1024;
 
 /// Key that distinguishes the variants of one kernel.
@@ -191,11 +191,13 @@ impl Drop for KernelFamily {
     }
 }
 
-/// Key of a variant in the table: the number of its [`KernelFamily`], its device, and the key within the family.
+/// Key of a variant in the table: the number of the variant's [`KernelFamily`], its device, and its key within the
+/// family.
 #[derive(Clone, Copy)]
 struct VariantId<'a> {
     family: u64,
-    /// Identifies the device. The upper 32 bits contain its kind and slot, the lower 32 bits the number of its resets.
+    /// Identifies the variant's device. The upper 32 bits contain the device's kind and slot, the lower 32 bits the
+    /// number of its resets.
     place: u64,
     key: &'a [u8],
 }
@@ -260,8 +262,8 @@ impl<V> CompiledVariant<V> {
         self.hash == hash && self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 
-    /// Whether this entry is outdated: it belongs to the device of the key `of`, and was compiled before the device was
-    /// last reset.
+    /// Returns whether this entry is outdated: it belongs to the device of the key `of`, and was compiled before the
+    /// last reset of that device.
     fn is_older(&self, of: &VariantId<'_>) -> bool {
         self.place >> 32 == of.place >> 32 && (self.place as u32) < of.place as u32
     }
@@ -417,9 +419,9 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         self.made.notify_all();
     }
 
-    /// Adds an entry, and evicts others if the table is full. Adding and evicting both replace the whole table. Returns
-    /// the replaced tables that no thread reads any more. The caller must drop them without holding the lock
-    /// `changing`, because the drop may call a driver.
+    /// Adds an entry to the table of variants, and evicts other entries if the table is full. Both steps replace the
+    /// whole table. Returns the replaced tables that no thread reads any more. The caller must drop them without
+    /// holding the lock `changing`, because the drop may call a driver.
     fn keep(&'static self, of: &VariantId<'_>, value: Option<V>) -> ReplacedTables<V> {
         let hash = of.hash();
         let mut changing = self.changing.lock();
