@@ -212,7 +212,7 @@ pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: 
             line.into_iter().enumerate().for_each(|(part, value)| _mm_stream_si128(to.add(part), value));
             (to, from) = (to.add(4), from.add(4));
         }
-        _mm_sfence(); // makes the stores visible to a copy engine that is started next
+        _mm_sfence(); // makes the stores visible to a copy engine that starts after this function returns
         let done = head + lines * LINE;
         copy_bytes(target + done, source + done, bytes - done);
     }

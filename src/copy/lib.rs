@@ -219,9 +219,9 @@ fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let dense = source.layout().dense_like();
     let is_dense = matches!(CopyBlocks::of(&dense, source.layout())?, CopyBlocks::One { .. });
     let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
-    // A kernel that accesses memory which its device cannot reach destroys the whole context. External memory (a
-    // virtual range, another library's pool, another process's block) may be accessible on its own device only. During
-    // a capture the driver cannot be queried, so the kernel is not used then.
+    // A kernel that accesses memory which its device cannot reach destroys the whole context. Memory that PyGPU did not
+    // allocate (a virtual range, another library's pool, another process's block) may be accessible from its own device
+    // only. During a capture the driver cannot be queried, so the kernel is not used then.
     if capture::is_any()
         || !far.allocation().is_from_pool()
         || !here.backend().can_access_peer(here.index(), there.index())?

@@ -21,8 +21,8 @@ use pygpu_memory::Access;
 /// every device supports.
 pub(crate) const LONGEST: i64 = 512;
 
-/// Fills contiguous runs, which consist of whole items, with an item of at most [`LONGEST`] bytes, in one launch.
-/// Returns `false` if no kernel is available.
+/// Fills contiguous runs, which consist of whole items, with an item of at most [`LONGEST`] bytes, in one kernel
+/// launch. Returns `false` if no kernel is available.
 ///
 /// # Errors
 /// Driver errors.
@@ -63,8 +63,8 @@ fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
 /// Returns the period: the number of units (stores of `unit` bytes) after which an item begins at the start of a unit
 /// again.
 fn period(itemsize: i64, unit: i64) -> i64 {
-    // The unit is a power of two. The greatest common divisor of unit and item is therefore the smaller of the unit and
-    // the largest power of two that divides the item.
+    // The size of a unit is a power of two. The greatest common divisor of the sizes of unit and item is therefore the
+    // smaller of the unit's size and the largest power of two that divides the item's size.
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 

@@ -221,7 +221,8 @@ impl OffsetSource<'_> {
     }
 }
 
-/// Source and target of a gather or scatter, and whether the offsets apply to the target.
+/// Source and target of a gather (`a[indices]`) or scatter (`a[indices] = b`), and whether the offsets apply to the
+/// target.
 struct GatherOperands<'a> {
     target: &'a Array,
     source: &'a Array,
@@ -229,7 +230,7 @@ struct GatherOperands<'a> {
 }
 
 impl GatherOperands<'_> {
-    /// Launches the gather kernel; `along` is the axis to which the offsets apply.
+    /// Launches the kernel that copies the selected elements; `along` is the axis to which the offsets apply.
     fn select(
         &self,
         pieces: &ContiguousRuns,
@@ -316,8 +317,8 @@ impl OffsetTable {
         if is_checked {
             check_capture(stream)?;
         }
-        // An axis of length 0 is handled on the host: it lacks element 0, which the kernel would read for an index that
-        // is out of range.
+        // A selection on an axis of length 0 is handled on the host: the axis lacks element 0, which the kernel would
+        // read for an index that is out of range.
         if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
             return Err(refusal());
         }
@@ -341,8 +342,8 @@ impl OffsetTable {
         self.check_now()
     }
 
-    /// Copies the selected elements into an array of the selection's shape. The array must be new, or the bounds check
-    /// must have succeeded.
+    /// Copies the selected elements into the array `result`, which has the selection's shape. `result` must be a new
+    /// array, or the bounds check must have succeeded before.
     fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
         if result.layout().is_empty() {
             return Ok(true);
@@ -480,8 +481,8 @@ fn is_signed(dtype: DType) -> bool {
     matches!(dtype.kind(), ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64)
 }
 
-/// Returns an index array with aligned elements. A field of a packed structure is copied; other arrays are returned
-/// unchanged.
+/// Returns an index array with aligned elements. An array whose elements are not aligned (a field of a packed
+/// structure) is copied; any other array is returned unchanged.
 fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);

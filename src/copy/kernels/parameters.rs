@@ -24,7 +24,7 @@ pub(super) struct Tuning {
     pub(super) group: i64,
     /// Number of threads that read adjacent vectors, for transpositions in registers: a power of two, at most 16.
     pub(super) lanes: i64,
-    /// Factor by which the number of squares that a thread transposes is multiplied.
+    /// Factor by which the default number of squares that a thread transposes is multiplied.
     pub(super) turns: i64,
 }
 
@@ -102,13 +102,13 @@ pub(super) fn parameters(units: &Units, class: CopyKernel, Tuning { group, turns
     CopyParameters { record, shares }
 }
 
-/// Returns the number of squares that a thread transposes, for squares of `vectors` vectors. The number is large enough
-/// for at least four concurrent reads.
+/// Returns the number of squares of `vectors` vectors that a thread transposes. With this number, at least four reads
+/// of a thread are in progress at the same time.
 pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
     turns * (4 / vectors).max(1)
 }
 
-/// Returns how many units (loads of up to 16 bytes) of a row a thread block processes.
+/// Returns the number of units (loads of up to 16 bytes) of a row that one thread block processes.
 fn line_share(unit: i64) -> i64 {
     i64::from(THREADS) * if unit < 16 { 8 } else { 4 }
 }

@@ -36,8 +36,8 @@ pub fn limit() -> Result<usize> {
     Ok(settings()?.limit())
 }
 
-/// Sets the maximum size in bytes of the pinned slots of each device, and frees the slots of `device` that exceed this
-/// size. Also permits new attempts to pin memory if the driver has refused to pin memory before.
+/// Sets the maximum total size in bytes of the pinned slots of each device, and frees slots of `device` beyond this
+/// size. If the driver has refused to pin memory earlier, new attempts are permitted.
 ///
 /// # Errors
 /// The errors of `limit`; driver errors.
@@ -76,8 +76,8 @@ pub(super) fn open(device: Device, host: &HostBuffer, bytes: usize, most: usize)
 
 impl Ring<'_> {
     /// Copies host memory into an array, whose use the caller has begun and will end. On return the whole source has
-    /// been read. The function first waits for the stream if the caller waits for the copy anyway, or if the copy would
-    /// exceed the limit of slots that wait for a stream.
+    /// been read. Before the copy, the function waits for the stream in two cases: the caller waits for the copy
+    /// anyway, or the copy would exceed the limit of slots whose copies wait for a stream.
     ///
     /// # Safety
     /// The host memory must be readable wherever its layout reaches.
@@ -124,8 +124,8 @@ impl Ring<'_> {
             _ => None,
         };
         let plan = self.plan(source, target, run, self.chunk(source))?;
-        // The host waits for the stream before the copy takes slots, because a copy that starts at an unknown time must
-        // not keep slots from other callers.
+        // The host waits for the stream before the copy takes slots, because a copy that has to wait for other work
+        // must not withhold slots from other callers meanwhile.
         PooledEvent::record(stream)?.event().synchronize()?;
         // SAFETY: the caller guarantees valid host memory; the device memory belongs to the array.
         unsafe { self.relay(direction, source, target, plan, stream, false) }

@@ -96,7 +96,7 @@ impl RingSettings {
     }
 }
 
-/// Sets threshold, chunk size and number of threads, for tests and benchmarks.
+/// Sets the threshold, the chunk sizes and the maximum number of threads, for tests and benchmarks.
 ///
 /// # Errors
 /// The errors of `settings`.

@@ -107,7 +107,7 @@ impl SlotSnapshot {
     }
 }
 
-/// The slots of one device that are not checked out, and statistics of all its slots.
+/// The pinned slots of one device that are not checked out, and statistics of all slots of the device.
 struct SlotPool {
     slots: Vec<PinnedSlot>,
     /// Total size in bytes of all slots of the device, including those that are checked out.

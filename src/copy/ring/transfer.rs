@@ -84,7 +84,8 @@ impl RingTransfer<'_> {
         }
     }
 
-    /// Makes all threads of the copy stop after an error. If several threads fail, the first error is stored.
+    /// Stores an error of the copy and makes all threads of the copy stop. If several threads fail, only the first
+    /// error is stored.
     fn fail(&self, error: Error) {
         self.progress.stop.store(true, Ordering::Relaxed);
         self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -260,12 +261,12 @@ impl RingTransfer<'_> {
     }
 }
 
-/// Takes another slot if the thread has fewer than `DEPTH` slots, and returns the slot's index.
+/// Takes another slot for this thread if it has fewer than `DEPTH` slots, and returns the index of the new slot.
 fn one_more(hand: &mut CheckedOutSlots<'_>) -> Option<usize> {
     (hand.len() < DEPTH && hand.grow()).then(|| hand.len() - 1)
 }
 
-/// Returns the layout of a chunk in its slot: dense, with the axes in the order of the device's memory.
+/// Returns the layout that a chunk has in its slot: dense, with the axes in the memory order of the device array.
 fn dense(like: &Layout) -> Result<Layout> {
     let shape: pygpu_layout::Dims = like.shape().collect();
     Layout::contiguous(&shape, like.itemsize(), MemoryOrder::C)

@@ -108,7 +108,7 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
 const STACK: usize = 2 << 20;
 
 impl WorkerPool {
-    /// Starts workers until there are `wanted`. If the system cannot start a thread, fewer workers help.
+    /// Starts worker threads until there are `wanted` of them. If the system cannot start a thread, there are fewer.
     fn start(&mut self, wanted: usize) {
         while self.threads < wanted {
             // The stack size is passed explicitly: otherwise the standard library would read an environment variable
