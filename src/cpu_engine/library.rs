@@ -89,7 +89,7 @@ pub struct HostKernel {
     pub max_threads: u32,
     /// Size of the static shared memory in bytes.
     pub shared_bytes: u32,
-    /// Size in bytes of all constant memory of the library that contains the kernel.
+    /// Total size in bytes of the constant memory of the library that contains the kernel.
     pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
     /// Order in which the blocks and the threads of each block start at a launch.
@@ -265,7 +265,7 @@ fn describe(error: &libloading::Error) -> String {
     format!("the system's loader refuses the kernel: {error}{source}")
 }
 
-/// Copies a C string.
+/// Copies a C string to a Rust string.
 ///
 /// # Safety
 /// The text ends with a zero byte.
@@ -274,8 +274,8 @@ unsafe fn text(pointer: *const c_char) -> String {
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-/// Returns the name in the source for a mangled name: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`. Parameter types are
-/// ignored, because the kernels of a library are not overloaded.
+/// Returns the name of a kernel in the source, given its mangled name: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`.
+/// Parameter types are ignored, because the kernels of a library are not overloaded.
 fn unmangled(name: &str) -> Option<String> {
     let mut rest = name.strip_prefix("_Z")?;
     let is_nested = rest.starts_with('N');

@@ -23,7 +23,7 @@ pub struct TextureImage {
     pub format: u32,
     /// Number of channels: 1, 2 or 4.
     pub channels: u32,
-    /// Address mode along x, y, z: the code of the value that is read for coordinates beyond the edges.
+    /// Address mode along x, y, z: the code of the rule for coordinates beyond the edges.
     pub address: [u32; 3],
     /// Whether reads interpolate linearly between elements.
     pub linear: u32,
@@ -32,7 +32,7 @@ pub struct TextureImage {
     pub normalized: u32,
     /// Whether integers are read as integers. Otherwise they are read as floats from 0 or -1 to 1.
     pub as_integer: u32,
-    /// Border colour for the address mode that reads it beyond the edges.
+    /// Border colour, which the border address mode returns for coordinates beyond the edges.
     pub border: [f32; 4],
 }
 

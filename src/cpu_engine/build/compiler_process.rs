@@ -43,7 +43,7 @@ pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp
 
 /// Name of the folder of the stub libraries.
 pub const STUB_LIBRARIES: &str = "stubs";
-/// Path of the file with the linker's arguments that name the stub libraries.
+/// Path of the file that contains those arguments of the linker that name the stub libraries.
 pub const STUB_LIBRARY_ARGUMENTS: &str = "stubs/arguments";
 
 /// Name of the file to which the compiler writes the list of files that it read.
@@ -89,9 +89,9 @@ impl CompilerRun<'_> {
         output.map_err(|error| Failure::Machine(format!("{} cannot be run: {error}", self.compiler.path.display())))
     }
 
-    /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link.
-    /// If the folder `ready` contains stub libraries, a faster link with them is tried first. That link fails if a
-    /// source uses other symbols of the system's libraries.
+    /// Links the object files to the library `kernel.so`. Returns the linker's output; the inner error is the output of
+    /// a failed link. If the folder `ready` contains stub libraries, a faster link with them is tried first. That link
+    /// fails if a source uses other symbols of the system's libraries.
     pub fn link(&self, scheduler: &Path, ready: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];

@@ -1,4 +1,5 @@
-//! Compiles one source: preprocesses and rewrites it, compiles the result, and links it with the scheduler.
+//! Compiles one source: preprocesses and rewrites it, compiles the result to an object file, and links this file with
+//! the scheduler.
 
 mod checksums;
 mod compiler_probe;

@@ -1,10 +1,10 @@
-//! Precompiles those parts of every kernel that need one compilation for each compiler and its options, and caches them
-//! on disk for all processes: the headers, a GCC precompiled header of the main header, and the object file of the
-//! thread scheduler.
+//! Compiles in advance those parts that are equal in all kernels for one compiler and its options, and caches them on
+//! disk for all processes: the headers, a GCC precompiled header of the main header, and the object file of the thread
+//! scheduler.
 //!
 //! Reading headers takes most of a kernel's compilation time; a precompiled header halves that time. Failures of this
-//! cache are never reported. Without a cache folder, or with one that other users can write, every compilation reads
-//! the plain headers. GCC itself checks that a precompiled header suits the compilation, and otherwise reads the plain
+//! cache are never reported. If there is no cache folder, or other users can write to it, every compilation reads the
+//! plain headers. GCC itself checks that a precompiled header suits the compilation, and otherwise reads the plain
 //! header next to the precompiled one. This module detects changes of system headers.
 
 use std::fs;
@@ -142,7 +142,7 @@ fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     named_folders(options).iter().any(|folder| names.iter().any(|name| folder.join(name).exists()))
 }
 
-/// Returns a line of the file `MARKS`: the size, the modification time and the path of a file.
+/// Returns the line for a file in the list `MARKS`: the size, the modification time and the path of the file.
 fn mark(folder: &Path, path: &str) -> Option<String> {
     let known = fs::metadata(folder.join(path)).ok()?;
     let written = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -251,7 +251,7 @@ fn make_room(above: &Path) {
     found.into_iter().skip(MOST).for_each(|(_, path)| drop(fs::remove_dir_all(path)));
 }
 
-/// Creates a link to the precompiled headers in the folder `place`, in which a compilation searches for headers.
+/// Creates, in the folder `place` in which a compilation searches for headers, a link to the precompiled headers.
 pub fn link(folder: &Path, place: &Path) -> io::Result<()> {
     symlink(folder.join("include"), place.join("include"))
 }

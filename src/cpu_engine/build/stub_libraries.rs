@@ -68,7 +68,7 @@ fn start_library(run: &CompilerRun<'_>, library: &str, versions: &Versions) -> O
     start(run, &["-nostdlib", &own_name, &script, "-x", "c", &source, "-o", &path])
 }
 
-/// Returns a C source that refers to all symbols of the lists.
+/// Returns the C source of a library that imports all symbols in the lists.
 fn probe() -> String {
     let mathematics = MATHEMATICS.split_whitespace().flat_map(|name| [name.to_owned(), format!("{name}f")]);
     let names: Vec<String> = OTHERS.split_whitespace().map(str::to_owned).chain(mathematics).collect();

@@ -106,7 +106,8 @@ template <class T, int STEPS> __global__ void doubled(T *x) {
     x[threadIdx.x] = value;
 }
 
-// Each thread leaves the loop after a different number of rounds. The other threads must not wait for ended threads.
+// Each thread leaves the loop after a different number of rounds. The remaining threads must not wait for threads that
+// have left the loop.
 extern "C" __global__ void uneven(int *out) {
     int rounds = threadIdx.x;
     for (int i = 0; i < rounds; i++) {

@@ -80,7 +80,7 @@ struct pygpu_cpu_launch {
     unsigned long long message_bytes;
     unsigned long long seed;
     unsigned long long *place;          // receives the offset of a failing instruction of the library
-    const struct pygpu_cpu_host *host;  // null if there are no signal handlers; a fault then ends the process
+    const struct pygpu_cpu_host *host;  // null without signal handlers; a fault in a kernel then ends the process
 };
 
 struct pygpu_cpu_parameter {

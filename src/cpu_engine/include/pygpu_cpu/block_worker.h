@@ -178,8 +178,8 @@ public:
     const char *shared_end() const { return shared_map + shared_map_bytes; }
     const pygpu_cpu_host *host() const { return launch.shape->host; }
     bool failed() const { return launch.failed(); }
-    // Called from a signal handler. Leaves the kernel's code by a switch to the scheduler's stack, either permanently
-    // or for an interrupt check.
+    // Called from a signal handler. Leaves the kernel's code by a switch to the scheduler's stack: permanently after a
+    // failure, or until the kernel is resumed after an interrupt check.
     void leave_text() { leave_to_scheduler(); }
 
     // Runs the interrupt check on the launching thread, if the user pressed Ctrl-C.

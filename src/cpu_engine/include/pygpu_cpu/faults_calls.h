@@ -69,7 +69,7 @@ void Guarded::signalled(int number, const siginfo_t *information, const void *co
         self().leave_text();
         return;
     }
-    // A signal that another process or raise() has sent is not a fault of the kernel.
+    // A signal that was sent by another process or by raise() is not caused by the kernel.
     if (information->si_code <= 0) return tell_the_end(number);
     // If the fault is a call of an invalid function pointer, no function that could hold a lock is running, so the
     // kernel may be abandoned.
@@ -145,7 +145,7 @@ void run_thread(const pygpu_cpu_task *task) {
     } catch (...) {
         snprintf(what, sizeof what, "an exception that nobody caught");
     }
-    // `fail` never returns. It is therefore called only after the catch block has ended, which frees the exception.
+    // `fail` never returns. It is therefore called only after the end of the catch block, where the exception is freed.
     uint3 b = pygpu_cpu_block_index, t = here->index();
     here->fail(PYGPU_CPU_FAULT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", here->kernel(), b.x, b.y, b.z, t.x, t.y, t.z, what);
 #else
