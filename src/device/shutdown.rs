@@ -64,7 +64,7 @@ pub fn defer(result: Result<()>) {
         return;
     }
     let Some(error) = uncaught(error) else { return };
-    drop(store_error(error)); // after the lock is released, because the drop may run another library's code
+    drop(store_error(error)); // dropped after the lock is released, because the error may run foreign code when dropped
 }
 
 /// Stores an error, which the next call of `report_deferred` returns. If another error is already stored, returns
@@ -92,7 +92,8 @@ pub fn defer_drop(thing: Box<dyn Any + Send>) {
 /// error.
 fn uncaught(error: Error) -> Option<Error> {
     let mut error = Some(error);
-    // The access fails only on a terminating thread, on which no `collect_errors` call is active.
+    // The access to the thread-local variable fails only on a terminating thread, on which no `collect_errors` call is
+    // active.
     let _ = CAUGHT.try_with(|caught| {
         if let Ok(mut caught) = caught.try_borrow_mut()
             && let Some(first) = caught.last_mut()

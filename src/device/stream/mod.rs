@@ -79,7 +79,7 @@ impl Stream {
         Self { device, inner: None }
     }
 
-    /// Creates a stream.
+    /// Creates a stream with the given options.
     ///
     /// # Errors
     /// Errors of the driver.
