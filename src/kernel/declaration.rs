@@ -174,8 +174,8 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
 
 /// Returns the template parameters, if a template header precedes position `at`.
 fn template<'a>(words: &[&'a str], at: usize) -> Option<Vec<Option<&'a str>>> {
-    // Search backwards over `extern "C"` (the string is not a token), `static` and `inline` for the `>` that ends a
-    // template header.
+    // The search goes backwards over `extern "C"` (the string is not a token), `static` and `inline` to the `>` that
+    // ends a template header.
     let mut last = at.checked_sub(1)?;
     while matches!(words[last], "extern" | "static" | "inline" | "__forceinline__" | "constexpr") {
         last = last.checked_sub(1)?;

@@ -162,8 +162,8 @@ pub struct Launched {
     pub arguments: Arguments,
 }
 
-/// Launches a kernel on a stream after all conflicting uses of its arrays. Later uses of the arrays are ordered after
-/// the launch.
+/// Launches a kernel on a stream, after all uses of the kernel's arrays that conflict with the launch. Later
+/// conflicting uses wait for the launch.
 ///
 /// # Errors
 /// `ValueError` for a shape that the device or the kernel does not support; driver errors.

@@ -14,7 +14,7 @@ pub struct CompileOptions {
     pub list: Vec<CompileOption>,
     /// The architecture that the options request. If `None`, the source is compiled for the device's architecture.
     pub architecture: Option<String>,
-    /// For each option that was skipped, one sentence that explains why.
+    /// One sentence for each skipped option, which states why the option was skipped.
     pub notes: Vec<String>,
 }
 

@@ -180,7 +180,7 @@ impl DiskCache {
         (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
         match entry::decode(key, &bytes) {
             Some(compiled) => {
-                // Sets the file's modification time, which records when the image was last used.
+                // Sets the modification time of the cache file, which records when the image was last used.
                 let _ = file.set_modified(SystemTime::now());
                 Some(compiled)
             }

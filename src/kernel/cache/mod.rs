@@ -48,7 +48,8 @@ pub enum Cache {
 pub struct ImageKey(String);
 
 impl ImageKey {
-    /// Returns the key of a sequence of byte strings. The boundaries between the byte strings also determine the key.
+    /// Returns the cache key for a sequence of byte strings. Sequences with other boundaries between the byte strings
+    /// have other keys.
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -168,8 +169,8 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     }
     let place = CacheLocation::of(cache, settings::get());
     if let Some(folder) = &place.folder {
-        // Errors are ignored. If the disk is full or the folder is not writable, the next process compiles the kernel
-        // again.
+        // Errors of storing an image are ignored. If the disk is full or the folder is not writable, the next process
+        // compiles the kernel again.
         let stored: io::Result<()> = match DiskCache::open(folder, true) {
             Some(folder) => folder.store(key, &compiled, place.size),
             None => Ok(()),

@@ -58,8 +58,8 @@ fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the ranges of consecutive offload bundles. A bundle ends where the next bundle begins. A compressed bundle
-/// is always the only one in its section.
+/// Returns the ranges of consecutive offload bundles. A bundle ends where the next bundle begins. If the section
+/// contains a compressed bundle, it contains no other bundle.
 fn bundles(section: &[u8]) -> Vec<Range<usize>> {
     if section.starts_with(b"CCOB") {
         return std::iter::once(0..section.len()).collect();

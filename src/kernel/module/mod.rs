@@ -196,7 +196,7 @@ impl Module {
         self.0.device
     }
 
-    /// Returns the backend interface that loads the module and launches its kernels.
+    /// Returns the backend interface by which the module was loaded and its kernels are launched.
     pub(super) fn programs(&self) -> &'static dyn Programs {
         self.0.programs
     }
