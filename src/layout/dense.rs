@@ -74,8 +74,8 @@ impl Layout {
     pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
-        // The returned layout is discarded, because this call only checks the size in bytes, which does not depend on
-        // the memory order.
+        // The result of this call is discarded: the call only checks the size in bytes, which does not depend on the
+        // memory order.
         Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
         // The product can wrap only for strides of axes of length 1 and strides of empty arrays. No address computation
         // uses these strides.

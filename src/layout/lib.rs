@@ -123,7 +123,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Overwrites this layout with a layout without gaps, for a shape that was already checked.
+    /// Overwrites this layout with a layout without gaps. The shape was already checked.
     #[inline(always)]
     pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: MemoryOrder) {
         self.axes.clear();

@@ -111,8 +111,8 @@ impl Layout {
         let mut view = self.clone();
         for (place, axis) in view.axes.iter_mut().enumerate() {
             if flipped.contains(place) && axis.len > 0 {
-                // The sum and the negation wrap only for values without meaning: in an empty array, or on an axis of
-                // length 1.
+                // The sum and the negation can wrap only in an empty array or on an axis of length 1, where offset or
+                // stride has no meaning.
                 view.offset = view.offset.wrapping_add((axis.len - 1).wrapping_mul(axis.stride));
                 axis.stride = axis.stride.wrapping_neg();
             }

@@ -65,7 +65,7 @@ pub struct LoopNest {
     kept: u32,
 }
 
-// A loop nest is returned by value and stored with the data of a launch, so it must stay small.
+// A loop nest is returned by value and stored with the data of a launch, so its type must stay small.
 const _: () = assert!(size_of::<LoopNest>() <= 128, "a walk has outgrown two cache lines");
 
 impl LoopNest {
