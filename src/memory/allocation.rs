@@ -1,4 +1,4 @@
-//! Defines a block of memory: the owner of the memory, the recorded uses, and the release after the last use.
+//! Defines a memory block: the owner of the memory, its recorded uses, and its release after the last use.
 
 mod deferred;
 mod exports;
@@ -119,7 +119,7 @@ impl Allocation {
         let (address, bytes) = pool::allocate_by(device, ask)?;
         let location = BlockLocation::new(address, BlockSource::Plain);
         let block = Self::with(location, bytes, epoch, BlockOrigin::Pool, Stream::default_of(device));
-        block.mark_escaped(); // the host or other processes may use the address
+        block.mark_escaped(); // the program may pass the address to the host or to other processes
         Ok(block)
     }
 

@@ -63,7 +63,7 @@ pub struct CapturedBlock {
     pub block: Arc<Allocation>,
     /// The access of the graph to the block: `Write` if any captured operation writes it, otherwise `Read`.
     pub access: Access,
-    /// The last captured write of the block and all later reads, with their streams.
+    /// The last captured write of the block and all captured reads after it, with the streams of these uses.
     uses: SmallVec<[(Stream, Access); 1]>,
 }
 

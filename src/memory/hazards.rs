@@ -34,7 +34,7 @@ pub enum Access {
 /// A stream, as the hazard tracker uses it: its work runs in order, and other streams and the host can wait for its
 /// events. The model checker implements this trait too.
 pub trait Queue: Clone {
-    /// Identity of a stream. Two streams have equal identities if and only if their work is mutually ordered.
+    /// Identity of a stream. Two handles have equal identities if and only if all their work is executed in one order.
     type Identity: Copy + PartialEq;
     /// An event that was recorded on a stream.
     type Mark;
@@ -54,13 +54,13 @@ pub trait Queue: Clone {
     fn synchronize(&self) -> Result<(), Self::Error>;
     /// Blocks the host until all work on the device is complete.
     fn synchronize_device(&self) -> Result<(), Self::Error>;
-    /// Returns whether all work before an event is complete; `false` if the driver's query fails.
+    /// Returns whether all work that precedes an event on its stream is complete; `false` if the driver's query fails.
     fn is_passed(mark: &Self::Mark) -> bool;
     /// Blocks the host until all work that precedes an event on its stream is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
 }
 
-/// Point of a stream at which a recorded use has ended.
+/// Point of a stream after which a recorded use has ended.
 enum UseEnd<Mark> {
     /// The end of the stream at the time when the first waiter needs an event. No event is recorded yet.
     Lazy,
@@ -226,7 +226,7 @@ impl UseToken {
 
 /// The uses of one block by streams, and the stream in whose order the block is freed.
 pub struct HazardTracker<Q: Queue> {
-    /// The stream in whose order the block is allocated and freed.
+    /// The stream in whose order the memory block is allocated and freed.
     alloc_stream: Q,
     /// The recorded uses. The list is not created while only `alloc_stream` has used the block. Most blocks are freed
     /// before another stream uses them.

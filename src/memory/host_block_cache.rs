@@ -15,7 +15,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Size of a huge page in bytes. The size of each block is a multiple of this size.
 const HUGE: usize = 2 << 20;
-/// Minimum size in bytes of blocks from this cache.
+/// Minimum size in bytes of the memory blocks that this cache provides.
 pub const LEAST: usize = HUGE;
 /// Divisor for the default limit of the cached memory, which is the machine's memory divided by this number.
 const PART: usize = 16;
@@ -46,7 +46,7 @@ impl FreeBlocks {
     /// Takes a cached block of at least `bytes` bytes: the most recently freed block if it fits, otherwise the smallest
     /// block that fits.
     fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
-        // A block may exceed the requested size by at most a quarter.
+        // A cached block may exceed the requested size by at most a quarter of that size.
         let fits = |size: usize| size >= bytes && size - bytes <= bytes / 4;
         if self.latest.is_some_and(|(_, size)| fits(size)) {
             return self.latest.take();
@@ -182,7 +182,7 @@ pub unsafe fn touch(address: Address) {
     }
 }
 
-/// Maps whole huge pages of new memory.
+/// Maps new memory that consists of whole huge pages.
 ///
 /// # Safety
 /// `bytes` must be a nonzero multiple of `HUGE`.

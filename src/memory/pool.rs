@@ -93,20 +93,20 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     Ok(kept.1)
 }
 
-/// Determines how a block of memory must be freed.
+/// The way in which a memory block must be freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum BlockSource {
     /// The block is freed by a plain driver call, or on the CPU backend as host memory.
     Plain,
-    /// The block is returned to the driver's pool, in the order of a stream.
+    /// The block is returned to the driver's pool in stream order.
     Pool,
     /// The block is small enough for the stream's block cache. It is returned to this cache, or to the driver's pool if
     /// the cache is full.
     Recyclable,
 }
 
-/// Allocates `bytes` bytes (not 0) in the order of `stream`.
+/// Allocates a memory block of `bytes` bytes (not 0) in the order of `stream`.
 #[inline]
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, BlockSource)> {
     let device = stream.device();
@@ -263,7 +263,7 @@ pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usi
         let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
         with_accounts(error, device, requested)
     })?;
-    // The bytes are counted after the allocation, because the driver determines the size.
+    // Here the bytes are counted after the allocation, because the driver determines the size of the memory.
     match account_for(device, bytes) {
         Ok(account) => {
             account.keep();
@@ -298,7 +298,7 @@ impl Drop for ReservedBytes {
     }
 }
 
-/// Counts bytes that are about to be allocated.
+/// Adds bytes that are about to be allocated to the total of the device.
 ///
 /// # Errors
 /// `OutOfMemory` beyond the limit, even after retired objects were dropped; driver errors.
@@ -390,8 +390,8 @@ fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Resu
 fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
     match error {
         Error::OutOfMemory(mut error) => {
-            // The requested bytes are counted already, so they are subtracted: `used` contains only the bytes of live
-            // blocks.
+            // The count already includes the requested bytes. They are subtracted, because `used` should contain only
+            // the bytes of live blocks.
             error.used = accounts(device).bytes.load(Ordering::Relaxed).saturating_sub(bytes);
             error.requested = bytes;
             error.device = device.to_string();

@@ -46,7 +46,7 @@ impl Readback {
         self.block.address() as u64
     }
 
-    /// Waits for all work enqueued on the stream and returns the value.
+    /// Waits for all work that is enqueued on the stream, and returns the readback's value.
     ///
     /// # Errors
     /// Driver errors, possibly of earlier work.
@@ -55,7 +55,8 @@ impl Readback {
         Ok(self.take())
     }
 
-    /// Waits for an event that was recorded after the kernel that writes the value, and returns the value.
+    /// Waits for an event that was recorded after the launch of the kernel that writes the value, and returns the
+    /// value.
     ///
     /// # Errors
     /// Driver errors, possibly of earlier work.

@@ -103,8 +103,9 @@ pub fn synchronize(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// Drops all objects whose stream has completed the work enqueued before the object was retired, or whose device was
-/// reset. If a query fails, the object stays alive, because a leak is better than a use after free.
+/// Drops every retired object whose stream has completed the work that was enqueued before the object was retired, and
+/// every object whose device was reset. If the query of the driver fails, the object stays alive, because a leak is
+/// better than a use after free.
 pub fn sweep(device: Device) {
     let is_over = |mark: &PooledEvent| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
     // The lock of the list is released while the driver is queried and while objects are dropped.

@@ -115,13 +115,13 @@ impl DriverArray {
         self.handle
     }
 
-    /// Copies elements between a part of the array and contiguous rows in memory of the array's device.
+    /// Copies elements between a part of the driver array and contiguous rows in memory of the array's device.
     ///
     /// # Errors
     /// `ValueError` for a part that is not inside the array; driver errors.
     ///
     /// # Safety
-    /// The block in memory must contain as many bytes as the part, from the address on.
+    /// The memory block must contain as many bytes as the part of the array, from `address` on.
     pub unsafe fn copy(
         &self,
         part: &ArrayBox,

@@ -17,7 +17,7 @@ pub enum FindingKind {
     Address,
 }
 
-/// A finding: work on a memory block that no synchronization orders.
+/// A finding: two uses of a memory block that no synchronization orders.
 pub struct Finding {
     /// The kind of the finding.
     pub kind: FindingKind,

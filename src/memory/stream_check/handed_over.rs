@@ -13,12 +13,13 @@ use pygpu_backend::StreamHandle;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::{PooledEvent, Stream};
 
-/// The certainty with which code outside PyGPU uses a memory block on a stream.
+/// Whether it is certain or only suspected that code outside PyGPU uses a memory block on a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// The code named this stream when it received the block.
+    /// The code outside PyGPU named this stream when it received the block.
     Named,
-    /// The code named no stream; this was its library's current stream when it received the block.
+    /// The code named no stream. The stream was the current stream of the code's library when the code received the
+    /// block.
     Suspected,
 }
 
