@@ -170,7 +170,7 @@ impl ImportedTensor {
     }
 }
 
-/// Returns dtype and shape of a tensor, or of the prototype for an allocation.
+/// Returns the dtype and the shape of a tensor. The tensor may also be the prototype for an allocation.
 fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
     let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
         Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))

@@ -18,7 +18,7 @@ use pygpu_layout::Layout;
 
 pub use dlpark::{DlpackFlags, ffi};
 
-/// The version of DLPack that all exported tensors follow; in this version strides are never null.
+/// The version of DLPack that all exported tensors follow. In this version the pointer to the strides is never null.
 pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 3 };
 
 /// The host as a DLPack device: type and number.
