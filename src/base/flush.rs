@@ -124,7 +124,7 @@ pub struct FlushHooks {
     /// Launches the pending operations of the queues in the scope, and waits for other threads that are launching
     /// operations of these queues. Releases the GIL for the whole call.
     pub flush: fn(Scope, FlushReason),
-    /// Removes an operation from its queue because its result was dropped.
+    /// Removes a deferred operation from its queue, because its result was dropped before the launch.
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
@@ -194,7 +194,8 @@ pub fn flush_all(cause: FlushReason) {
 #[cold]
 #[inline(never)]
 pub fn flush_now(scope: Scope, cause: FlushReason) {
-    // A thread that is launching a batch flushes nothing, because its driver calls are part of a flush.
+    // A thread that is launching a batch of deferred operations flushes nothing, because the launch is already part of
+    // a flush.
     if let Some(hooks) = HOOKS.get().filter(|_| !is_in_batch()) {
         (hooks.flush)(scope, cause);
     }
@@ -209,7 +210,7 @@ pub fn flush_pending(pending: Pending, cause: FlushReason) {
     }
 }
 
-/// Removes an operation from its queue because its result was dropped.
+/// Removes a deferred operation from its queue, because its result was dropped before the launch.
 #[cold]
 pub fn discard_result(id: NodeId) {
     if let Some(hooks) = HOOKS.get().filter(|_| id.is_pending()) {

@@ -24,9 +24,9 @@ use crate::ffi_guard::catch_panic;
 /// driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A lock for a static variable. The lock ignores poisoning, because the guarded value is changed in single steps, so
-/// that a panic leaves it consistent.
-// `node` is the first field, so that its address is also the address of the lock.
+/// A lock for a static variable. The lock ignores poisoning: the guarded value is changed in single steps, so that a
+/// panic leaves it consistent.
+// `node` is the first field, so that the address of the node is also the address of the lock.
 #[repr(C)]
 pub struct ForkSafeMutex<T: 'static> {
     node: LockNode,
