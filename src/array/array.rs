@@ -1,4 +1,4 @@
-//! Defines arrays: an array is a block of memory with a layout and a dtype. Views share the block.
+//! Defines arrays: an array is a memory block with a layout and a dtype. Views of an array share its memory block.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -198,8 +198,8 @@ impl Array {
         }
     }
 
-    /// Returns whether `slot` contains an array and not zeros. The two are distinguished by the pointer to the block,
-    /// which is never null in an array.
+    /// Returns whether `slot` contains an array and not zeros. An array and zeros are distinguished by the pointer to
+    /// the memory block, which is never null in an array.
     ///
     /// # Safety
     /// `slot` must be readable and contain an array or zeros.
@@ -260,8 +260,8 @@ impl Array {
         }
     }
 
-    /// Frees the array's memory block if this array is the block's only user and no driver call is needed. After a
-    /// result of `true`, the caller may only drop the array.
+    /// Frees the array's memory block if this array is the block's only user and no driver call is needed. If the
+    /// result is `true`, the caller may only drop the array.
     #[inline]
     pub fn try_return_to_cache(&mut self) -> bool {
         self.owner.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::try_return_to_cache)

@@ -42,8 +42,9 @@ impl DeferredArray {
         unsafe { &*ptr::from_ref(array).cast::<Self>() }
     }
 
-    /// Returns the array, whose address can then be read. The caller must neither flush nor use the interpreter between
-    /// this call and the use of the address, because a flush and the interpreter can run other code.
+    /// Returns the array as an [`Array`], whose address can be read. The caller must neither flush nor use the
+    /// interpreter between this call and the use of the address, because both can run other code that uses the
+    /// array.
     ///
     /// # Errors
     /// The error of the deferred operation; `ValueError` if the operation is still pending.

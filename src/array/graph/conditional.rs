@@ -64,8 +64,8 @@ impl Condition {
         // SAFETY: the borrow keeps the stream alive.
         let raw = unsafe { device.backend().graphs()?.create_condition(device.index(), stream.handle(), default) }?;
         if let Some(owner) = &raw.owner {
-            // The owner contains the condition's number, whose address the graph's kernels use, so the graph keeps the
-            // owner alive.
+            // The owner contains the value of the condition, which the graph's kernels write. The graph therefore keeps
+            // the owner alive.
             capture.retain(Box::new(Arc::clone(owner)));
         }
         Ok(Self { raw, capture, decides: AtomicBool::new(false) })

@@ -1,7 +1,7 @@
 //! Defines graphs: work of a stream that is captured once and launched repeatedly as a whole.
 //!
-//! A graph owns everything it uses: blocks, kernels, and the host memory of its copies. For hazard tracking, a launch
-//! is one use of each block. If only one stream uses the blocks, a launch costs one driver call.
+//! A graph owns everything it uses: memory blocks, kernels, and the host memory of its copies. For hazard tracking, a
+//! launch is one use of each memory block. If only one stream uses the blocks, a launch costs one driver call.
 //!
 //! - `capture` begins and ends captures of streams, [`conditional`] captures of the bodies of conditional nodes.
 //! - `resources` lists the resources of a graph; `update` changes the parameters of operations in the executable graph,

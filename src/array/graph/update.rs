@@ -53,7 +53,7 @@ impl Graph {
     pub fn end_part(&self, stream: Stream, place: usize) -> Result<()> {
         let fragment = cut(&stream)?;
         let before = self.spare().replace(stream);
-        drop(before); // after the lock is released, because the drop destroys a stream
+        drop(before); // dropped after the lock is released, because the drop destroys a stream
         self.replace(place, fragment)
     }
 
