@@ -128,7 +128,7 @@ pub trait Copies: Streams {
         stream: StreamHandle,
     ) -> Result<()>;
     /// Copies bytes between two devices: directly if possible, otherwise through the host. The copy is enqueued on
-    /// `stream`, which belongs to `source_device`.
+    /// `stream`, a stream of `source_device`.
     ///
     /// # Safety
     /// See the trait.

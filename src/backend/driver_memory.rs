@@ -46,11 +46,11 @@ pub enum Advice {
     SetReadMostly = 1,
     /// Reverts the hint `SetReadMostly`.
     UnsetReadMostly = 2,
-    /// The memory should stay at the location that the call passes.
+    /// The memory should stay at the location that is passed with the hint.
     SetPreferredLocation = 3,
     /// Reverts the hint `SetPreferredLocation`.
     UnsetPreferredLocation = 4,
-    /// A processor, which the call passes, uses the memory often, and should access the memory without page faults.
+    /// The processor that is passed with the hint uses the memory often, and should access it without page faults.
     SetAccessedBy = 5,
     /// Reverts the hint `SetAccessedBy`.
     UnsetAccessedBy = 6,
@@ -98,7 +98,7 @@ pub trait DriverMemory: Send + Sync {
     fn device_address(&self, device: i32, address: Address) -> Result<Address>;
     /// Returns a handle by which other processes open a block of plain memory. `address` is the block's first byte.
     fn share_memory(&self, device: i32, address: Address) -> Result<[u8; HANDLE_BYTES]>;
-    /// Opens a block that another process shares, and returns its address.
+    /// Opens a memory block that another process shares, and returns the block's address.
     fn open_shared_memory(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<Address>;
     /// Closes a block that `open_shared_memory` opened.
     ///

@@ -48,7 +48,7 @@ impl NodeKind {
         }
     }
 
-    /// Returns the driver's name of the kind, which messages contain.
+    /// Returns the driver's name of the kind, for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -156,8 +156,8 @@ pub trait Graphs: Send + Sync {
     /// The stream is alive.
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured>;
 
-    /// Creates a condition for the graph that a stream captures. Each launch resets the condition to the default value;
-    /// `None` keeps the value of the previous launch.
+    /// Creates a condition for the graph that a stream captures. Each launch resets the condition to the value
+    /// `default`; if `default` is `None`, the condition keeps the value of the previous launch.
     ///
     /// # Safety
     /// The stream is alive.
@@ -293,7 +293,7 @@ pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("graphs are not supported by the {backend} backend"))
 }
 
-/// Returns the error of a backend without conditions in graphs.
+/// Returns the error of a backend that does not support conditions in graphs.
 #[cold]
 pub(super) fn no_conditions() -> Error {
     Error::not_supported(

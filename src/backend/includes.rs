@@ -10,7 +10,8 @@ use std::time::SystemTime;
 
 use super::file_fingerprint::FileFingerprint;
 
-/// Maximum number of files. With more files, the search takes longer than the compilation that a cached image may save.
+/// Maximum number of files that are searched for includes. With more files, the search takes longer than the
+/// compilation that a cached image saves.
 const MOST: usize = 20_000;
 
 /// A file name in an `#include` or a `__has_include`.
@@ -198,8 +199,8 @@ impl IncludeSearch<'_> {
         places.into_iter().map(fingerprint).collect()
     }
 
-    /// Adds a fingerprint for each path at which one of the names may be found, and queues files that were not yet
-    /// read.
+    /// Adds a fingerprint for each path at which a file with one of the names may be, and queues those of these files
+    /// that were not read yet.
     fn look(
         &self,
         names: &BTreeSet<Name>,
@@ -399,7 +400,7 @@ mod tests {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
-            // Now the file's modification time has changed, but its bytes have not.
+            // At this point the file's modification time has changed, but its bytes have not.
             assert!(fingerprints.iter().all(FileFingerprint::holds), "{name}");
         }
         assert_eq!(search.fingerprints("#include H", begun), None);

@@ -78,7 +78,7 @@ pub struct ArrayShape {
     pub depth: usize,
     /// Element type.
     pub texel: Texel,
-    /// Bit set of flags: 1 for layered, 2 for writable by kernels, and others defined by the driver.
+    /// Bit set of flags: 1 for a layered array, 2 for an array that kernels can write, and further flags of the driver.
     pub flags: u32,
 }
 

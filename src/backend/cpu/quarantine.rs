@@ -14,7 +14,7 @@ use super::heap;
 use crate::Address;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Size in bytes from which on a block in quarantine returns its pages to the system.
+/// Minimum size in bytes of the blocks whose pages are returned to the system during the quarantine.
 const LARGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 

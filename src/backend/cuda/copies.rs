@@ -8,7 +8,7 @@ use crate::vendor::{Driver, PitchedBox, Raw, VendorCopies};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Converts a host address to a pointer; any library may own the memory.
+/// Converts a host address, which may belong to memory of any library, to a pointer.
 fn pointer(address: Address) -> *mut c_void {
     Raw::of(address)
 }

@@ -281,8 +281,9 @@ mod tests {
         };
     }
 
-    /// Checks at compile time that each declaration above matches the header. cudarc loads the driver at run time and
-    /// has a Rust function for each driver function. This check compares the parameters, which are those of the header.
+    /// Checks at compile time that each declaration above matches the header. cudarc has a Rust function for each
+    /// driver function, with the parameters of the header. The check compares these parameters with those declared
+    /// above.
     mod signatures {
         use super::*;
         // The declarations differ from the header in one respect on purpose: codes and enumerations are passed as

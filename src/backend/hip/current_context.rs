@@ -17,7 +17,7 @@ thread_local! {
 }
 
 impl VendorContexts for Hip {
-    /// The device that was current before the call, and must be made current again after it.
+    /// The device that was current before the guarded call. It must be made current again after the call.
     type PreviousDevice = i32;
 
     /// Makes the device current and returns the previous one. If the device is already current, the only cost is one

@@ -172,7 +172,7 @@ pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
     let place = OPENED.of(kind)?;
     if place.get().is_none() {
-        // The library is opened without holding a lock, because the search calls Python and the system's loader.
+        // No lock is held while the library is opened, because the search calls Python and the system's loader.
         let opened = NOUN.open(kind, driver, &places_of("cublas")).and_then(|library| Blas::open(&library, kind));
         place.set(opened);
     }
@@ -271,7 +271,7 @@ impl Blas {
     /// uses the handle.
     ///
     /// # Errors
-    /// The error code of the library; then nothing was enqueued.
+    /// The error code of the library. In this case no work was enqueued.
     pub unsafe fn gemm(&self, handle: BlasHandle, desk: &BlasWorkspace, gemm: &Gemm) -> Outcome<()> {
         // SAFETY: the caller guarantees that stream, workspace and handle are alive, and that no other thread uses the
         // handle.

@@ -55,8 +55,8 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         self.most.load(Ordering::Relaxed)
     }
 
-    /// Sets the maximum number of objects that the pool may contain. Evicts the least recently returned objects that
-    /// exceed this number; the caller must destroy the evicted objects.
+    /// Sets the maximum number of objects that the pool may contain. If the pool contains more objects, evicts the
+    /// least recently returned ones, which the caller must destroy.
     #[must_use = "the caller must destroy the objects of a vendor library"]
     pub fn set_most(&'static self, most: usize) -> Vec<T> {
         let mut things = self.things.lock();

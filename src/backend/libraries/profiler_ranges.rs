@@ -51,7 +51,7 @@ impl Drop for ProfilerRange {
     }
 }
 
-/// Begins a range, if ranges are enabled. The name is computed only in this case.
+/// Begins a profiler range, if ranges are enabled. The name is computed only if they are.
 #[inline]
 pub fn range<S: AsRef<str>>(name: impl FnOnce() -> S) -> Option<ProfilerRange> {
     if STATE.load(Ordering::Relaxed) == OFF { None } else { begin(name().as_ref()) }

@@ -12,8 +12,8 @@ const UNKNOWN: &str = "unrecognized error code";
 
 /// The error codes and messages of a vendor's library.
 pub trait VendorErrors: Vendor {
-    /// Codes after which every further call of the process on the device fails, because a kernel or a copy failed on
-    /// the device itself.
+    /// Codes of failures of a kernel or copy on the device itself, after which every further call of the process on
+    /// this device fails.
     const STICKY: &'static [u32];
     /// Text for error messages. It states the effect on the process of an error whose code is in `STICKY`.
     const STICKY_ADVICE: &'static str;

@@ -62,7 +62,8 @@ fn stay_outside() {
 pub fn close() {
     ENDING.get_or_init(|| thread::current().id());
     if !CLOSED.swap(true, Ordering::SeqCst) {
-        // Exit handlers run in reverse order of registration, so this handler runs before the driver's handler.
+        // Exit handlers run in reverse order of registration. This handler is registered after the driver's handler, so
+        // it runs before that one.
         // SAFETY: the function is static and does not unwind.
         unsafe { libc::atexit(wait_for_those_inside) };
     }

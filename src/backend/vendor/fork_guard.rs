@@ -59,7 +59,7 @@ pub fn is_host_call() -> bool {
     REASONS.load(Ordering::Relaxed) >= HOST_CALL && IS_HOST_CALL.get()
 }
 
-/// Runs a host function that a driver's stream has called.
+/// Runs a host function on behalf of a driver's stream, and counts it as running meanwhile.
 pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     struct Under(bool);
     impl Drop for Under {

@@ -116,8 +116,8 @@ impl Parameters {
     }
 }
 
-/// Copies the parameters of the node `$from` to `$to` of an executable graph, with a getter and a setter for each kind.
-/// If a setter also requires a context, the name of a function that returns the context follows.
+/// Copies the parameters of the node `$from` to the node `$to` of an executable graph, by a getter and a setter for
+/// each kind of node. If a setter also requires a context, the name of a function that returns the context follows.
 macro_rules! exchange {
     (
         $driver:ident, $device:ident, $kind:ident, $executable:ident, $to:ident, $from:ident,
@@ -321,7 +321,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // If the driver has no function for uploads, nothing is lost: the first launch uploads the graph.
+        // If the driver has no function for uploads, this call does nothing, and the first launch uploads the graph.
         let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
         // SAFETY: the caller guarantees the conditions of the driver call.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };

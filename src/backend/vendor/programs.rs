@@ -97,7 +97,8 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
     const SUGGESTED_SHAPE: &'static str;
     /// Returns the name of a kernel attribute for error messages.
     fn function_attribute_name(which: Self::FunctionAttribute) -> String;
-    /// Stores the minimum number of blocks that fills the device, and the block size. Returns the driver's error code.
+    /// Stores the minimum number of blocks that fills the device, and the block size with the best occupancy. Returns
+    /// the driver's error code.
     ///
     /// # Safety
     /// The function is alive.
@@ -120,7 +121,8 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
     fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {
         Ok(false)
     }
-    /// Returns a device attribute by its number, which may be newer than PyGPU's list of names.
+    /// Returns a device attribute by the driver's number. PyGPU's list of names may lack a number that a newer driver
+    /// defines.
     fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32>;
     fn link(driver: &Driver<Self>, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
         let _ = (driver, device, inputs, options);

@@ -125,8 +125,8 @@ pub fn may_include(request: &CompileRequest<'_>) -> bool {
     is_forced || includes::names(request.source.as_bytes()).is_none_or(|names| !names.is_empty())
 }
 
-/// Returns the search path of a library for headers: the folder in the source's name, the folders in the options, and
-/// the library's own folders. Returns `None` if an unknown option may name a file.
+/// Returns the folders in which the compiler library searches for headers: the folder in the source's name, the folders
+/// in the options, and the library's own folders. Returns `None` if an unknown option may name a file.
 pub fn places<'a>(request: &CompileRequest<'a>, own: &[PathBuf]) -> Option<IncludeSearch<'a>> {
     let mut search = IncludeSearch { own: vec![PathBuf::new()], folders: Vec::new(), before: Vec::new() };
     search.own.extend(Path::new(request.name).parent().map(Path::to_path_buf));

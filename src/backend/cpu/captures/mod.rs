@@ -21,9 +21,9 @@ use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKi
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Holds the active captures, and the graphs of captures that have ended.
+/// Holds the active captures, and the graphs that ended captures have created.
 pub struct Captures {
-    /// Number of streams that are capturing. While the number is 0, no call takes the lock of `table`.
+    /// Number of streams that are capturing. While it is 0, no call takes the lock of `table`.
     streams: AtomicUsize,
     table: &'static ForkSafeMutex<CaptureRegistry>,
 }

@@ -36,7 +36,7 @@ pub fn attribute(number: i32) -> Option<i32> {
         97 => SHARED_BYTES_OPTIN.cast_signed(),
         9 => CONSTANT_BYTES,
         10 => WARP_SIZE,
-        // Attribute: maximum pitch of a copy in bytes, which the host does not limit.
+        // Attribute: maximum pitch of a copy in bytes. The host has no such limit.
         11 => i32::MAX,
         12 | 82 => REGISTERS,
         13 => clock_rate(),

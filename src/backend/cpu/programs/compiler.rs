@@ -1,4 +1,4 @@
-//! Uses the machine's C++ compiler as the backend's [`Compiler`].
+//! Implements the backend's [`Compiler`] by the machine's C++ compiler.
 
 use std::path::{Path, absolute};
 use std::time::SystemTime;

@@ -150,7 +150,7 @@ impl JitLink {
         }
         let state = JitLinkage { api, handle };
         for input in inputs {
-            // PTX is text, which ends with a zero byte; the size includes this byte.
+            // PTX is text. The library requires a zero byte at its end, and the size includes this byte.
             let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
             let (kind, bytes) = (number_of(input.kind), data.as_ptr().cast());
             // SAFETY: the link state is alive; the call reads the given number of bytes; the name is a C string.

@@ -63,7 +63,7 @@ pub fn open(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Result<Lib
     for candidate in candidates(runtime, hints, settings) {
         let Some(name) = candidate.to_str() else { continue };
         match Library::open(&[name]) {
-            // The runtime is always found, but not every version contains hiprtc's functions.
+            // The runtime library always exists, but not every version of it contains hiprtc's functions.
             Ok(library) if library.has("hiprtcVersion") => return Ok(library),
             Ok(_) => attempts.push(Attempt { name: name.to_owned(), error: "it has no hiprtcVersion".to_owned() }),
             Err(failed) => attempts.extend(failed),

@@ -145,7 +145,7 @@ pub struct Factorization {
     pub m: usize,
     /// Number of columns of each matrix in the first array.
     pub n: usize,
-    /// Number of columns of the right-hand sides, or number of reflectors.
+    /// Number of columns of the right-hand sides, or number of reflectors, depending on `kind`.
     pub k: usize,
     /// Device addresses of the arrays, in the order of `parts`.
     pub addresses: [usize; Self::PARTS],
@@ -201,7 +201,7 @@ impl Factorization {
         }
     }
 
-    /// Returns whether the sizes are consistent and fit the library's integer types.
+    /// Returns whether the sizes of the factorization are consistent and fit the library's integer types.
     pub fn is_sound(&self) -> bool {
         let fits = |number: usize| i32::try_from(number).is_ok();
         let is_square = self.m == self.n;

@@ -60,7 +60,7 @@ impl Library {
     /// # Safety
     /// `T` is the function pointer type of the symbol.
     pub unsafe fn get<T: Copy>(&self, symbol: &str) -> Option<T> {
-        // The assertion rejects at compile time a `T` that is not as wide as a pointer.
+        // This assertion fails at compile time if `T` is not as wide as a pointer.
         const { assert!(size_of::<T>() == size_of::<*mut c_void>(), "a symbol is one pointer wide") };
         // SAFETY: the caller guarantees that the symbol has the type `T`; the library is never closed, so the copy
         // stays valid.
