@@ -111,7 +111,7 @@ impl ParameterBlock {
         strides: impl Iterator<Item = S>,
     ) {
         if span != IndexWidth::Short {
-            self.align(size_of::<u64>()); // a structure with 8-byte strides is aligned to 8 bytes
+            self.align(size_of::<u64>()); // a structure that contains 8-byte strides is aligned to 8 bytes
         }
         for len in lens.skip(1) {
             match span {

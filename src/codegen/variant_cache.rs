@@ -447,7 +447,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         drop(freed);
     }
 
-    /// Returns all entries. The caller holds the lock `changing`. Therefore no other thread can replace the table.
+    /// Returns all entries of the table. The caller holds the lock `changing`, so no other thread can replace the table
+    /// meanwhile.
     fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };
@@ -466,7 +467,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
             // SAFETY: the pointer comes from `Box::into_raw` and was just removed from `self.table`.
             changing.replaced.push(unsafe { Box::from_raw(old) });
         }
-        // A thread that still reads a replaced table was counted before the replacement, and hence before this check.
+        // A thread that still reads a replaced table was counted as a reader before the replacement, and hence before
+        // this check.
         match self.readers.load(Ordering::SeqCst) {
             0 => std::mem::take(&mut changing.replaced),
             _ => Vec::new(),

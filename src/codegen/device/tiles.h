@@ -37,7 +37,7 @@ template <class Tiles> struct tile {
 
     __device__ bool is_whole() const { return long_x == X && long_y == Y; }
 
-    // Whether the thread has an element inside the array in iteration `turn`.
+    // Returns whether the thread's element in iteration `turn` is inside the array.
     __device__ bool has(int turn) const {
         return (int)threadIdx.x % X < long_x && (int)threadIdx.x / X + turn * LINES < long_y;
     }
