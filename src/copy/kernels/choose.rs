@@ -148,7 +148,8 @@ impl Units {
         }
     }
 
-    /// Returns the transposition kernel, if the copy is a transposition, and moves the axes of the plane to the end.
+    /// If the copy is a transposition, returns the kernel for it, and moves the two axes of the transposed plane to the
+    /// end.
     fn transposition(&mut self, wish: ForcedKernel) -> Option<CopyKernel> {
         let x = self.axes.len().checked_sub(1)?;
         let y = fastest(&self.axes, 1).filter(|&y| y != x)?;

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, MemoryOrder};
 
-    /// Returns the unit and the period for filling a dense array that begins at `base`.
+    /// Returns the unit in bytes, and the period in units, for filling a dense array that begins at `base`.
     fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {
         let layout = Layout::contiguous(&[count], itemsize, MemoryOrder::C).unwrap();
         let unit = units(&ContiguousRuns::of(&layout, &layout).unwrap(), base, itemsize).unit;

@@ -20,7 +20,7 @@ const RANKS: [usize; 7] = [1, 2, 3, 4, 8, 16, 64];
 /// Tuning parameters of transpositions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tuning {
-    /// Number of rows of tiles in a strip. The blocks that run concurrently process one strip.
+    /// Number of rows of tiles in a strip. Thread blocks that run concurrently process the tiles of one strip.
     pub(super) group: i64,
     /// Number of threads that read adjacent vectors, for transpositions in registers: a power of two, at most 16.
     pub(super) lanes: i64,
@@ -49,7 +49,7 @@ impl CopyParameters {
     }
 }
 
-/// Returns a number of axes for which kernels are compiled: the smallest one that is at least `axes`.
+/// Returns the smallest number of axes, at least `axes`, for which kernels are compiled.
 pub(super) fn rank_for(axes: usize) -> usize {
     RANKS.into_iter().find(|&rank| rank >= axes).unwrap_or(axes)
 }

@@ -37,7 +37,7 @@ impl ContiguousRun {
         1 + rest.div_euclid(self.step) as usize + usize::from(rest % self.step != 0)
     }
 
-    /// Returns the offset, from the start of the run, and the length of a chunk.
+    /// Returns the offset of a chunk from the start of the run, and the chunk's length, in bytes.
     pub(super) fn piece(&self, chunk: usize) -> (i64, i64) {
         let start = if chunk == 0 { 0 } else { self.first + (chunk as i64 - 1) * self.step };
         let end = (self.first + chunk as i64 * self.step).min(self.bytes);

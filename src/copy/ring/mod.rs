@@ -135,8 +135,8 @@ impl Ring<'_> {
         self.settings.chunk(array.layout().nbytes() as usize).min(self.slot)
     }
 
-    /// Divides the copy into chunks. For one contiguous run, `run` contains its offsets on the device and the host, and
-    /// its length.
+    /// Divides the copy into chunks. If the copy is one contiguous run, `run` contains the offsets of the run on the
+    /// device and on the host, and its length.
     fn plan(&self, array: &Array, host: &HostBuffer, run: Option<(i64, i64, i64)>, chunk: usize) -> Result<ChunkPlan> {
         Ok(match run {
             Some((far, near, bytes)) => ChunkPlan::Run(ContiguousRun::new(far, near, bytes, host.address, chunk)),

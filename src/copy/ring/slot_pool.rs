@@ -144,7 +144,7 @@ impl SlotPool {
 
 static STORES: PerDevice<ForkSafeMutex<SlotPool>> = per_device!(ForkSafeMutex::new(SlotPool::EMPTY));
 
-/// Locks the pool of a device, and removes slots that a device reset has destroyed.
+/// Locks the slot pool of a device, and removes from it the slots that a device reset has destroyed.
 fn store(device: Device) -> ForkSafeGuard<SlotPool> {
     let mut store = STORES.of(device).lock();
     if store.epoch != device.epoch() {
@@ -242,7 +242,7 @@ pub(super) struct CheckedOutSlots<'a> {
 }
 
 impl<'a> CheckedOutSlots<'a> {
-    /// Creates an empty set of slots. Slots taken later have at least `bytes` bytes.
+    /// Creates an empty set of slots. Slots that the set takes from the pool later have at least `bytes` bytes.
     pub(super) fn new(device: Device, bytes: usize, settings: &'a RingSettings) -> Self {
         Self { device, epoch: device.epoch(), bytes, settings, slots: Vec::new() }
     }

@@ -41,7 +41,7 @@ struct WorkerPool {
 static CREW: ForkSafeMutex<WorkerPool> = ForkSafeMutex::new(WorkerPool { jobs: Vec::new(), threads: 0, latest: 0 });
 /// Signals idle workers that a job was queued.
 static CALL: Condvar = Condvar::new();
-/// Signals a caller that the last worker has left a job.
+/// Signals callers of `run` that the last worker has left a job.
 static LEFT: Condvar = Condvar::new();
 
 fn crew() -> ForkSafeGuard<WorkerPool> {
@@ -61,7 +61,8 @@ pub(super) fn run(helpers: usize, work: &(dyn Fn() + Sync)) -> bool {
     !job.panicked
 }
 
-/// A job in the list of queued jobs. It must be removed from the list before the borrowed function becomes invalid.
+/// Owner of a job in the list of queued jobs. It removes the job before the function that the job borrows becomes
+/// invalid.
 struct QueuedJob {
     number: u64,
     panicked: bool,
