@@ -21,7 +21,7 @@ use crate::lock_free_functions;
 use crate::signal_stack;
 use pygpu_base::ffi_guard::catch_panic;
 
-/// A thread that is working on a launch (`pygpu_cpu_guarded`).
+/// Data of a thread that is working on a launch (`pygpu_cpu_guarded` in `abi.h`).
 #[repr(C)]
 pub struct Guarded {
     signalled: unsafe extern "C" fn(*mut Guarded, c_int, *const c_void, *const c_void),
@@ -192,9 +192,9 @@ fn set(number: c_int, before: &PreviousHandler) {
     // SAFETY: the structure is plain data, for which all zeroes is a valid value.
     let mut new: libc::sigaction = unsafe { std::mem::zeroed() };
     new.sa_sigaction = address_of_handler();
-    // The signal is not blocked during the handler, because a kernel is left without returning from the handler. SIGINT
-    // is handled on the kernel's own stack, because the kernel may continue afterwards. A fault is handled on the
-    // signal stack, because the kernel's stack may be full.
+    // The signal is not blocked while its handler runs, because the handler may leave a kernel without returning.
+    // SIGINT is handled on the kernel's own stack, because the kernel may continue afterwards. A fault is handled on
+    // the signal stack, because the kernel's stack may be full.
     let stack = if number == libc::SIGINT { 0 } else { libc::SA_ONSTACK };
     let restart = if number == libc::SIGINT { old.sa_flags & libc::SA_RESTART } else { libc::SA_RESTART };
     new.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | stack | restart;
@@ -216,7 +216,8 @@ extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context:
         // pressed.
         pass_on(number, information, context);
     }
-    // The thread-local is read only while a kernel runs, because the first access in a thread allocates memory.
+    // The thread-local variable is read only while a kernel runs on some thread, because the first access in a thread
+    // allocates memory.
     if INSIDE.load(Ordering::Relaxed) != 0 {
         let current = CURRENT.get();
         if !current.is_null() {

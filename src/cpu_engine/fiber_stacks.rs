@@ -70,7 +70,7 @@ pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     })
 }
 
-/// Returns stacks to the cache, or frees them if the cache is full.
+/// Returns stacks to the cache of this OS thread, or frees them if the cache is full.
 ///
 /// # Safety
 /// `stacks` comes from `take`, and no fiber uses the memory any more.

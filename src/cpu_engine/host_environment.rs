@@ -18,8 +18,8 @@ pub enum StartOrder {
 }
 
 impl StartOrder {
-    /// Parses `reversed`, `shuffled` or `shuffled:7`. An empty text means the order from first to last. `None` for
-    /// other texts.
+    /// Parses `reversed`, `shuffled` or `shuffled:7`. An empty text means the order from first to last. Returns `None`
+    /// for any other text.
     pub fn named(text: &str) -> Option<Self> {
         match text.split_once(':').unwrap_or((text, "1")) {
             ("", "1") => Some(Self::Plain),

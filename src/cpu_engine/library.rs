@@ -72,7 +72,7 @@ struct RawModule {
 
 /// A loaded image, which is a shared library.
 pub struct Library {
-    // This field keeps the shared library loaded. The following fields refer to the library's code and tables.
+    // The handle of the shared library, which keeps it loaded. The other fields refer to the library's code and tables.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,
@@ -92,7 +92,7 @@ pub struct HostKernel {
     /// Total size in bytes of the constant memory of the library that contains the kernel.
     pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
-    /// Order in which the blocks and the threads of each block start at a launch.
+    /// Order in which the blocks of a launch, and the threads of each block, start.
     order: StartOrder,
     breaks: bool,
     lines: Option<Arc<Lines>>,
@@ -169,7 +169,8 @@ impl Library {
 }
 
 impl HostKernel {
-    /// Runs a kernel until it is complete. If the kernel fails, the error contains a code of `abi.h` and a text.
+    /// Runs a kernel and returns when it is complete. If the kernel fails, the error contains one of the codes in
+    /// `abi.h`, and a text.
     ///
     /// # Safety
     /// The library is loaded. For each parameter, `arguments` has one pointer to as many bytes as the parameter has.

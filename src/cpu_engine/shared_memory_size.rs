@@ -27,7 +27,8 @@ fn text(image: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 impl<'a> StaticShared<'a> {
-    /// Reads the symbols of an image. An image without symbols of shared variables has no shared memory.
+    /// Reads the symbols of an image. If the image has no symbols of shared variables, its kernels have no static
+    /// shared memory.
     pub fn of(image: &'a [u8]) -> Self {
         let mut found = Self::default();
         let _ = found.read(image); // unreadable symbols are treated as absent

@@ -210,7 +210,8 @@ impl<'a> Rewriter<'a> {
             .any(|text| text == "__shared__")
     }
 
-    /// Rewrites `extern __shared__ T name[];` to a variable `name` that points to the launch's dynamic shared memory.
+    /// Rewrites the declaration `extern __shared__ T name[];` to that of a variable `name` that points to the launch's
+    /// dynamic shared memory.
     fn dynamic_shared(&mut self, position: usize) -> usize {
         let end = (position..self.tokens.len()).find(|&at| self.text(at) == ";").unwrap_or(self.tokens.len() - 1);
         let (mut words, mut at, mut text) = (Vec::new(), position, String::new());

@@ -51,7 +51,8 @@ pub enum Failure {
     Machine(String),
 }
 
-/// Returns whether the options require that the source file still exists while the kernel runs.
+/// Returns whether the compiler options (such as those for debugging) require that the source file still exists while
+/// the kernel runs.
 pub fn wants_source(options: &[String]) -> bool {
     options.iter().any(|option| option.starts_with("-g") && option != "-g0")
 }
@@ -81,8 +82,8 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
             }
             other => other,
         },
-        // The precompiled header is built concurrently, for later compilations. This compilation reads the plain
-        // headers.
+        // The precompiled header is built concurrently with this compilation, for later compilations. This compilation
+        // reads the plain headers.
         PreparedHeader::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
         PreparedHeader::Useless => job.build(None, None),
     }

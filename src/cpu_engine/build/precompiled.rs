@@ -39,7 +39,7 @@ const MOST: usize = 6;
 /// Maximum number of failed attempts per process to build the precompiled parts.
 const MOST_FAILURES: usize = 2;
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
-/// Age after which a temporary folder is assumed to belong to a process that has terminated.
+/// Age after which a temporary folder is assumed to have been left by a process that has terminated.
 const OLD: Duration = Duration::from_secs(3600);
 
 /// Returns the folder that an option such as `-Ifolder` names in the same word, if the path is absolute.
@@ -62,7 +62,7 @@ pub fn named_folders(options: &[String]) -> Vec<&Path> {
     if are_plain(options) { named.collect() } else { Vec::new() }
 }
 
-/// Returns the options that name no folder. Returns all options if `are_plain` is false for the options.
+/// Returns the options that name no folder. If `are_plain` is false for the options, returns all of them.
 pub fn without_named_folders(options: &[String]) -> Vec<String> {
     let is_named = |option: &&String| are_plain(options) && named_folder(option).is_some();
     options.iter().filter(|option| !is_named(option)).cloned().collect()
@@ -116,8 +116,8 @@ pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
     }
 }
 
-/// Returns the files from which a header was built. `None` if one of these files, or one of the built files, has
-/// changed.
+/// Returns the files from which a precompiled header was built. Returns `None` if one of these files, or one of the
+/// precompiled parts, has changed.
 fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     let (above, marks) = (folder.parent()?, folder.join(MARKS));
     if !is_own(above.parent()?, true) || !is_own(above, false) || !is_own(folder, false) {

@@ -58,7 +58,7 @@ fn succeeds(mut child: Child) -> bool {
     child.wait().is_ok_and(|status| status.success())
 }
 
-/// Starts to build the stub that replaces a system library at link time.
+/// Starts to build the stub library that replaces a system library at link time.
 fn start_library(run: &CompilerRun<'_>, library: &str, versions: &Versions) -> Option<Child> {
     let path = format!("{STUB_LIBRARIES}/{library}");
     let (source, map) = (format!("{path}.c"), format!("{path}.map"));

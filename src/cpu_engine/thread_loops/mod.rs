@@ -30,8 +30,8 @@ pub struct Definition {
     name: String,
     /// Position of the declaration's first token, which may begin a template header.
     declaration: usize,
-    /// Range of the parameter list with its parentheses, and `body`, the range of the body with its braces. Ends are
-    /// exclusive.
+    /// Range of the parameter list, including its parentheses; `body` is the range of the body, including its braces.
+    /// Ends are exclusive.
     parameters: (usize, usize),
     body: (usize, usize),
 }
@@ -68,7 +68,7 @@ pub fn split(source: &str) -> Option<Split> {
     (!kernels.is_empty()).then(|| Split { source: edited(source, edits), kernels })
 }
 
-/// Returns whether the source contains neither an overload nor a specialization of the kernel.
+/// Returns whether the source contains no overload and no specialization of the kernel.
 fn is_alone(text: &TokenizedSource<'_>, definitions: &[Definition], definition: &Definition) -> bool {
     let own = text.at(definition.parameters.0 - 1);
     let is_special = |at: usize| text.at(at) == own && text.at(at + 1) == "<";

@@ -250,8 +250,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     fn is_even_declaration(&self, declaration: &Declaration<'_>) -> bool {
-        // At most one occurrence of a name may look like an assignment: the initializer in the declaration of that
-        // name.
+        // Each name may be assigned in at most one position: the initializer of its declaration.
         let changes = |name: &str| {
             (self.body.0..self.body.1).filter(|&at| self.text.at(at) == name && assigned(self.text, at)).count()
         };

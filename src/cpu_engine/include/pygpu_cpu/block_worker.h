@@ -138,7 +138,8 @@ public:
         leave();
     }
 
-    // Main loop of a fiber: starts one thread after another, until ready threads should continue instead.
+    // Main loop of a fiber: runs one thread of the block after another, until waiting threads have become ready and
+    // should continue instead.
     [[noreturn]] void live() {
         arrive();
         if (launch.task->is_whole) live_whole();
@@ -190,7 +191,8 @@ public:
     }
 
 private:
-    // Reports a synchronizing operation that the conversion of the kernel to loops did not detect.
+    // Reports an error for a synchronizing operation in a kernel that was converted to loops. The conversion did not
+    // detect the operation.
     [[noreturn]] void refuse(const char *name, const char *file, int line) {
         fail(PYGPU_CPU_TRAP, "kernel %s: %s at %s:%d waits for threads that run one behind the other: an error of PyGPU, which please report",
              kernel(), name, file, line);
@@ -403,7 +405,8 @@ private:
         for (unsigned lane = 0; lane < WARP; lane++)
             if (group >> lane & 1) put_on_the_list(w * WARP + lane);
     }
-    // Called when no thread can continue. Completes each operation without a mask, with the lanes that have arrived.
+    // Called when no thread of the block can continue. Completes each warp operation that has no mask, with the lanes
+    // that have arrived.
     bool complete_whoever_arrived() {
         bool any = false;
         for (unsigned w = 0; w < warp_count; w++)

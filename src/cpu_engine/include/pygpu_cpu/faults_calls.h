@@ -15,8 +15,8 @@ unsigned long long instruction_of(const void *context) {
 #endif
 }
 
-// Returns the address of the instruction after the call of the interrupted function. The function must not have pushed
-// anything on the stack yet.
+// Returns the return address of the interrupted function, i.e. the address after its call. The function must not have
+// pushed anything on the stack yet.
 unsigned long long caller_of(const void *context) {
     const ucontext_t *at = static_cast<const ucontext_t *>(context);
 #if defined(__linux__) && defined(__x86_64__)

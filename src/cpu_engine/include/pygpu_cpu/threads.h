@@ -69,8 +69,8 @@ PYGPU_CPU_FUNCTION void __threadfence_block() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __threadfence_system() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __nanosleep(unsigned) { pygpu_cpu_yield(); }
 
-// These functions, for kernels that start before the previous kernel has ended, do nothing: on the CPU, launches run
-// one after another.
+// The following functions do nothing: they are for kernels that start before the previous kernel has ended, and on the
+// CPU launches run one after another.
 PYGPU_CPU_FUNCTION void cudaGridDependencySynchronize() {}
 PYGPU_CPU_FUNCTION void cudaTriggerProgrammaticLaunchCompletion() {}
 
