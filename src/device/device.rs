@@ -35,7 +35,7 @@ pub const MAX_DEVICES: usize = 64;
 /// kind.
 static DEVICES: PerDevice<ForkSafeOnce<DeviceInner>> = crate::per_device!(ForkSafeOnce::new());
 
-/// Holds one value per device, for state of other modules. The macro `per_device!` creates it.
+/// Table with one value per device, in which other modules store state. The macro `per_device!` creates it.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {
@@ -56,7 +56,7 @@ impl<T> PerDevice<T> {
     }
 }
 
-/// Creates a [`PerDevice`] with the same initial value for each device.
+/// Creates a [`PerDevice`] in which all devices have the same initial value.
 #[macro_export]
 macro_rules! per_device {
     ($each:expr) => {

@@ -48,7 +48,7 @@ struct StreamInner {
     /// Serial number, which distinguishes this stream from earlier and later streams with the same handle; see
     /// [`StreamId`].
     serial: u64,
-    /// Blocks that were freed in this stream's order and are kept for reuse.
+    /// Memory blocks that were freed in this stream's order and are kept for reuse.
     block_cache: Mutex<StreamBlockCache>,
 }
 
