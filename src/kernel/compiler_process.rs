@@ -223,8 +223,8 @@ impl Compiler for CompilerProcess {
         let begun = SystemTime::now();
         let mut command = command(&self.program, settings);
         command.args(&options).arg("-MD").arg("-MF").arg(&list).arg("-o").arg(&image).arg(&source);
-        // The folder of the original source is also searched for headers, because the compiler receives a copy in a
-        // temporary folder.
+        // The folder of the original source is added to the search path for headers, because the compiler receives a
+        // copy of the source in a temporary folder.
         if let Some(folder) = Path::new(request.name).parent().filter(|folder| folder.is_dir()) {
             command.arg(format!("-I{}", folder.display()));
         }

@@ -116,8 +116,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed 16 bytes, the alignment of the storage. In this case,
-    /// returns the value's location, which the caller must pass to [`Self::align`].
+    /// Appends a value. If the alignment of its type may exceed the storage's alignment of 16 bytes, returns the
+    /// value's location, which the caller must pass to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);

@@ -195,8 +195,8 @@ fn flag(text: &str) -> Option<CompileOption> {
     })
 }
 
-/// Returns the option that an argument names, the option's name as written, and the option's value if the argument
-/// contains it.
+/// Returns the option with a value that a command-line argument names, the option's name as written, and its value if
+/// the argument contains it.
 fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
     for (kind, names) in VALUED {
         for name in *names {
@@ -205,8 +205,8 @@ fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
                 return Some((*kind, name, None));
             }
             if is_letter(name) {
-                // `-O3` and `-Ifolder` match. `-Ofast` does not, because a level is a number. `-Inconsistent` is taken
-                // as the folder `nconsistent`.
+                // The value may follow the name directly, as in `-O3` and `-Ifolder`. `-Ofast` does not match, because
+                // a level is a number. `-Inconsistent` is taken as the folder `nconsistent`.
                 let value = rest.trim_start();
                 if *kind != ValuedOption::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Some((*kind, name, Some(value)));

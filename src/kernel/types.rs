@@ -24,7 +24,7 @@ pub enum ParameterKind {
     Pointer {
         /// The type of the elements to which the pointer points.
         element: Element,
-        /// Whether the pointer points to `const`. The kernel then only reads through the pointer.
+        /// Whether the pointer points to `const`, so that the kernel only reads through the pointer.
         constant: bool,
     },
     /// A scalar that corresponds to a dtype.
