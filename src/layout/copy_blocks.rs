@@ -50,7 +50,7 @@ pub struct Uniform {
     pub src_slice: i64,
 }
 
-/// Several [`Uniform`] blocks that differ only in their positions. The positions form a grid along the axes of `outer`.
+/// Several [`Uniform`] blocks of equal shape and pitches. Their positions form a grid along the axes of `outer`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RepeatedBlocks {
     /// The first block of the grid.

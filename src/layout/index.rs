@@ -170,7 +170,7 @@ impl<'a> Indexer<'a> {
         self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
     }
 
-    // The sum wraps only if an axis is empty, and an array without elements uses no offset.
+    // The sum of the offsets wraps only if an axis is empty. The offset of an empty array is not used.
     #[inline(always)]
     const fn advance(&mut self, index: i64, stride: i64) {
         self.view.offset = self.view.offset.wrapping_add(index.wrapping_mul(stride));

@@ -136,11 +136,11 @@ impl Layout {
         (self.offset, self.itemsize) = (0, itemsize);
     }
 
-    /// Returns a layout with arbitrary signed strides. Fails if the byte offset of an element overflows.
+    /// Returns a layout with the given signed strides. Returns an error if the byte offset of an element overflows.
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         if shape.len() != strides.len() {
-            check_size(shape, itemsize)?; // an invalid shape is reported before a wrong number of strides
+            check_size(shape, itemsize)?; // an invalid shape is reported in preference to a wrong number of strides
             return Err(errors::strides_rank(shape.len(), strides.len()));
         }
         let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride });
@@ -177,7 +177,8 @@ impl Layout {
         layout.within_address_space()
     }
 
-    /// Builds a layout without checks. The caller guarantees the invariants that the crate documentation lists.
+    /// Builds a layout without checks. The caller guarantees the invariants of [`Layout`], which the crate
+    /// documentation lists.
     #[inline]
     const fn from_parts(axes: Axes, offset: i64, itemsize: i64) -> Self {
         Self { axes, offset, itemsize }

@@ -16,7 +16,7 @@ pub struct Odometer<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Odometer<'a, N> {
-    /// Creates an iterator whose first item is `offsets`, the byte offsets of the first element.
+    /// Creates an iterator over byte offsets. Its first item is `offsets`, the byte offsets of the first element.
     pub fn new(axes: &'a [SharedAxis<N>], offsets: [i64; N]) -> Self {
         let left = axes.iter().map(|axis| axis.len).product();
         Self { axes, indices: SmallVec::from_elem(0, axes.len()), offsets, left }

@@ -27,7 +27,7 @@ fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
         return false;
     }
     let start = distance.rem_euclid(period);
-    // Within a period, the piece of `a` begins at 0 and the piece of `b` begins at `start`.
+    // Relative to the start of a piece of `a`, the piece of `b` in the same period begins at `start`.
     start >= a.width && period - start >= b.width
 }
 

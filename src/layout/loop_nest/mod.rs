@@ -185,7 +185,7 @@ impl LoopNest {
         }
     }
 
-    /// Returns the axes with the strides of the first `N` arrays.
+    /// Returns the axes of the loop nest, each with the strides of the first `N` arrays.
     pub fn axes<const N: usize>(&self) -> SharedAxes<N> {
         let shared = |row: &[i64]| {
             let mut strides = [0; N];
@@ -198,8 +198,8 @@ impl LoopNest {
     }
 }
 
-/// Returns the axes that two arrays of equal shape share, in the memory order of the destination, and the offsets of
-/// the arrays' first elements.
+/// Returns the axes that two arrays of equal shape share, in the memory order of the destination, and the byte offsets
+/// of the first elements of both arrays.
 ///
 /// # Errors
 /// `ValueError` for different shapes.
@@ -389,8 +389,8 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     if decides < 0 {
         let len = row[0];
         for (stride, offset) in row[1..].iter_mut().zip(offsets) {
-            // The product cannot overflow, because both ends of an axis are addressable; it wraps only for strides that
-            // no address computation uses.
+            // The product cannot overflow for a stride that is used, because both ends of an axis are addressable. It
+            // may wrap for strides that no address computation uses.
             *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
             *stride = stride.wrapping_neg();
         }
