@@ -34,7 +34,7 @@ enum BlockOrigin {
     Imported(Option<OwnerBox>),
 }
 
-/// A block of memory. Arrays and exported buffers share it through an `Arc`.
+/// A memory block. Arrays and exported buffers share it through an `Arc`.
 pub struct Allocation {
     location: BlockLocation,
     bytes: usize,

@@ -23,7 +23,8 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// A resource that is kept alive as long as a graph. This value only owns the resource and gives no access to it.
+/// A resource that is kept alive as long as a graph that needs it. This type owns the resource and gives no access to
+/// it.
 pub type GraphResource = Box<dyn Any + Send>;
 
 /// A resource that several graphs share. The resource is kept alive until the last of these graphs is destroyed.
@@ -229,7 +230,7 @@ pub(super) fn alloc_stream(device: Device) -> Result<Stream> {
     if let Some(stream) = known(&slot.lock()) {
         return Ok(stream);
     }
-    // The stream is created without holding the lock, because its creation calls the driver.
+    // The lock of `HOMES` is not held while the stream is created, because its creation calls the driver.
     let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?;
     let mut home = slot.lock();
     let stream = known(&home).unwrap_or_else(|| made.clone());
@@ -246,7 +247,7 @@ pub fn drop_afterwards(thing: GraphResource) {
         table.afterwards.push(thing);
         return;
     }
-    drop(table); // the lock is released before the object is dropped, which may call this function again
+    drop(table); // the lock is released before the object is dropped, because its drop may call this function again
     drop(thing);
 }
 
@@ -428,7 +429,8 @@ impl Capture {
         let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
         match (now.nodes.checked_sub(before), now.last, known) {
             (Some(1), Some(node), None) => contents.made.push(CapturedNode { node, uses: uses.collect(), part }),
-            // Nested work has already recorded this operation, so the uses are added to its record.
+            // Work that was nested in this work has already recorded the operation, so the uses are added to the
+            // existing record.
             (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
             _ => {
                 contents.shared.extend(uses);

@@ -133,8 +133,7 @@ struct RecordedUse<Q: Queue> {
     access: Access,
     /// Sequence number of this use among the uses of the block.
     number: u64,
-    /// Sequence number of an earlier use of the block. Before this use, the stream had waited for all conflicting uses
-    /// up to that number.
+    /// Sequence number up to which the stream had waited for all conflicting uses of the block before this use.
     behind: u64,
 }
 
@@ -207,7 +206,7 @@ pub struct UseToken {
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// The operation is not ordered by the hazard tracker, but by other means.
+    /// The hazard tracker does not order the operation; other means do, e.g. a capture.
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,
@@ -403,8 +402,8 @@ impl<Q: Queue> HazardTracker<Q> {
         writes.max_by_key(|one| one.number).filter(|one| one.point.is_late()).map(|one| one.point.queue.clone())
     }
 
-    /// Returns the streams with recorded uses for which an operation with this access on the stream `queue` would wait.
-    /// Streams that are not persistent are omitted.
+    /// Returns the persistent streams with recorded uses for which an operation with this access on the stream `queue`
+    /// would wait.
     pub fn queues_before(&self, access: Access, queue: &Q) -> Vec<Q> {
         let identity = queue.identity();
         let Some(uses) = self.uses.get() else {

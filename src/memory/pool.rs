@@ -15,7 +15,7 @@ use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Counts and limits of PyGPU's memory on one device.
+/// Counts of PyGPU's allocations on one device, with their limits.
 struct Accounts {
     bytes: AtomicUsize,
     /// Maximum total size in bytes of the live allocations.
@@ -23,7 +23,8 @@ struct Accounts {
     peak: AtomicUsize,
     count: AtomicUsize,
     threshold: AtomicU64,
-    /// The driver's pool, with the device epoch in which it was created: a device reset destroys the pool.
+    /// The driver's pool, with the number of device resets at the time of its creation, because a device reset destroys
+    /// the pool.
     pool: ForkSafeMutex<Option<(u32, Option<PoolHandle>)>>,
 }
 
@@ -245,7 +246,7 @@ fn give_way(device: Device) -> Result<()> {
 #[inline]
 pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
-        // While a capture is active the call is not repeated, because waiting for the device would invalidate the
+        // While a capture is active, `ask` is not called again, because waiting for the device would invalidate the
         // capture.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
             give_way(device)?;
@@ -446,7 +447,7 @@ pub fn release_threshold(device: Device) -> u64 {
     accounts(device).threshold.load(Ordering::Relaxed)
 }
 
-/// Returns unused memory of the pool to the driver, down to `keep` bytes.
+/// Returns unused memory of the pool to the driver, until the pool holds at most `keep` bytes.
 ///
 /// # Errors
 /// Driver errors.

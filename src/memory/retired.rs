@@ -24,8 +24,9 @@ type Lists<T> = PerDevice<ForkSafeMutex<Vec<T>>>;
 
 static PENDING: Lists<RetiredQueue> = per_device!(ForkSafeMutex::new(Vec::new()));
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(ForkSafeMutex::new(Vec::new()));
-/// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device and drops
-/// them. The number is limited because each object may be a compiled module, which takes several hundred KB.
+/// Maximum number of objects whose drop waits for an idle device. If there are more, the host waits for the device and
+/// then drops these objects. The number is limited because each object may be a compiled module, which takes several
+/// hundred KB.
 const MOST_WAITING: usize = 64;
 
 /// Keeps `thing` alive until the stream has completed all work enqueued so far.
@@ -63,8 +64,8 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
 }
 
-/// Keeps `thing`, which may be dropped only while the device is idle, until the host next waits for the device. Waits
-/// for the device itself if there are too many such objects.
+/// Keeps `thing`, which may be dropped only while the device is idle, until the host waits for the whole device the
+/// next time. Waits for the device itself if there are too many such objects.
 ///
 /// # Errors
 /// Driver errors while waiting. All objects then stay alive.

@@ -18,11 +18,12 @@ pub type BlockUse<'a> = (&'a Arc<Allocation>, Access);
 /// Number of use tokens that are stored without a heap allocation. Most work uses no more blocks than this.
 const USUAL: usize = 8;
 
-/// The uses of a submission that have begun and not ended.
+/// The uses of a submission that have begun and have not ended yet.
 enum BegunUses {
     /// No use has begun, or all have ended.
     Nothing,
-    /// All uses have begun, and only this stream has ever used the blocks. This is the most common case.
+    /// All uses have begun, and no stream but that of the submission has ever used the blocks. This is the most common
+    /// case.
     SingleStream,
     /// Only the first uses in the submission's list have begun: as many uses as there are tokens.
     Each(SmallVec<[UseToken; USUAL]>),

@@ -92,8 +92,8 @@ impl Allocation {
                 Ok(())
             }
             BlockOrigin::Pool => {
-                // Blocks that other streams or other libraries used are returned to the driver and not cached, because
-                // only the driver tracks all streams of the device.
+                // A block that other streams or other libraries have used is returned to the driver and not cached,
+                // because only the driver tracks all streams of the device.
                 let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
                 let is_recyclable = is_private && self.location.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
@@ -105,8 +105,8 @@ impl Allocation {
             BlockOrigin::Custom(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
-                    // A device reset has destroyed the memory and the streams, so PyGPU frees nothing. A custom
-                    // allocator frees its own resources.
+                    // A device reset has destroyed the memory and the streams, so PyGPU frees nothing here. A custom
+                    // allocator must free its own resources.
                     return Ok(());
                 }
                 self.release_in_order(|_| {

@@ -26,7 +26,7 @@ enum Claim {
 /// A stream on which code outside PyGPU may use a memory block.
 #[derive(Clone)]
 struct Borrower {
-    /// The stream, which stays valid: its owner is alive.
+    /// The stream. It stays valid, because its owner is alive as long as this value.
     stream: Stream,
     access: Access,
     claim: Claim,
@@ -131,7 +131,7 @@ pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     }
 }
 
-/// Removes from the table a memory block whose release is not checked.
+/// Removes a memory block from the table without a check of its release.
 #[cold]
 pub(crate) fn forget(block: &Allocation) {
     let removed = BORROWERS.lock().remove(&key_of(block));

@@ -105,8 +105,9 @@ fn are_comparable(waiter: &Stream, worker: &Stream) -> Result<bool> {
     Ok(!is_implied)
 }
 
-/// Returns whether work is pending after all work on `waiter` and the events `own` are complete. `is_complete` queries
-/// the work. No event is recorded behind this work, because this event would be pending longer than the work.
+/// Waits until all work on `waiter` and the events `own` are complete, and returns whether the work that `is_complete`
+/// queries is still pending. No event is recorded after the queried work, because the event would be pending longer
+/// than the work.
 fn remains_after(waiter: &Stream, own: &[Arc<PooledEvent>], is_complete: impl Fn() -> Result<bool>) -> Result<bool> {
     if is_complete()? {
         return Ok(false);
