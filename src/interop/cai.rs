@@ -42,7 +42,7 @@ impl Drop for ImportedInterface {
 }
 
 impl ImportedInterface {
-    /// Returns whether the memory can be returned to the producer without waiting.
+    /// Returns whether the memory can be returned to the producer without a wait of the host.
     fn ends_at_once(&self) -> bool {
         !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
     }
@@ -78,7 +78,8 @@ pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: O
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
-    // An empty array needs no synchronization, and its address does not determine the device of the stream.
+    // An empty array needs no synchronization. Moreover, the device of the producer's stream cannot be derived from the
+    // address of an empty array.
     let producer = producer.filter(|_| !description.shape.contains(&0));
     if let Some(handle) = producer
         && waits_for_producers()

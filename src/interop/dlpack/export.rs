@@ -126,7 +126,7 @@ pub fn set_release(release: fn(Array)) {
 }
 
 /// Returns whether dropping the array may free its memory by a driver call, because no other array uses its memory
-/// block. (Owners of external memory release the GIL themselves.)
+/// block. (The owner of external memory releases the GIL itself before it calls a driver.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
     !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1

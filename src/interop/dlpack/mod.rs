@@ -24,7 +24,7 @@ pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 3 };
 /// The host as a DLPack device: type and number.
 pub const HOST: (i64, i64) = (DLDeviceType::CPU.0 as i64, 0);
 
-/// Returns DLPack's device type and number of a device.
+/// Returns the device type and the device number by which DLPack identifies a device.
 #[inline]
 pub fn code_of(device: Device) -> (u32, i32) {
     match device.kind() {
