@@ -164,7 +164,8 @@ pub struct OutOfMemory {
     pub used: usize,
     /// Maximum size in bytes of the live arrays, if the allocation failed because of this limit.
     pub limit: Option<usize>,
-    /// Purpose of the allocation; empty if the function that the user called makes the purpose evident.
+    /// Purpose of the allocation, for the message; empty if the function that the user called makes the purpose
+    /// evident.
     pub detail: String,
 }
 
