@@ -93,9 +93,9 @@ unsafe fn move_bytes(target: Address, source: Address, bytes: usize) {
 /// Both boxes are valid.
 unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     let Extent { width, height, depth } = extent;
-    // SAFETY of every call below: the rows lie within the boxes that the caller guarantees. The products of counts and
-    // pitches cannot overflow, because the last row has a valid address. If the box has no rows, the products are not
-    // computed.
+    // SAFETY of every call below: the rows lie within the boxes, which the caller guarantees to be valid. The products
+    // of counts and pitches cannot overflow, because the last row has a valid address. If the box has no rows, the
+    // products are not computed.
     if width == target.row_pitch && width == source.row_pitch {
         for plane in 0..depth {
             // SAFETY: the caller guarantees that the boxes are valid; complete planes are one contiguous range.
@@ -105,7 +105,7 @@ unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     }
     for plane in 0..depth {
         for row in 0..height {
-            // SAFETY: the row lies within the boxes that the caller guarantees.
+            // SAFETY: the row lies within the boxes, which the caller guarantees to be valid.
             unsafe { move_bytes(offset(target, plane, row), offset(source, plane, row), width) };
         }
     }
@@ -175,7 +175,8 @@ fn same_bytes(bytes: &[u8]) -> Option<u8> {
 /// `first` is aligned, and `count` values may be written there.
 unsafe fn write_all<T: Copy>(first: *mut T, value: T, count: usize) {
     for position in 0..count {
-        // SAFETY: the position is below `count`, so the write is within the range that the caller guarantees.
+        // SAFETY: the position is below `count`, so the write is within the range, which the caller guarantees to be
+        // writable.
         unsafe { first.add(position).write(value) };
     }
 }

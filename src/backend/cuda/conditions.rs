@@ -123,7 +123,7 @@ impl VendorConditions for Cuda {
         driver.call(device, add_name, add, || {
             format!("{branching:?} with {bodies} bodies; an else and a switch need a driver of CUDA 12.8 or newer")
         })?;
-        // SAFETY: the stream captures the graph of the node.
+        // SAFETY: the node belongs to the graph that the stream captures.
         let follow = |_: &CurrentDeviceGuard<'_, Self>| unsafe {
             follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES)
         };

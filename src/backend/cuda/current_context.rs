@@ -127,7 +127,7 @@ impl Driver<Cuda> {
 
     /// Returns the device of any context, whether it is current or not.
     pub fn device_of_other(&self, context: CUcontext) -> Result<i32> {
-        // SAFETY: the driver returned the context as that of a live stream.
+        // SAFETY: the context is valid, because the driver returned it as the context of a live stream.
         let push = |driver: &Self| unsafe { (driver.api.cuCtxPushCurrent_v2)(context) };
         self.call_anywhere("cuCtxPushCurrent", push, String::new)?;
         let device = self.device_of_current();

@@ -75,7 +75,8 @@ impl VendorMemory for Cuda {
         // For an unknown address the driver returns no error and leaves the output values unchanged.
         let ask = |driver: &Driver<Self>| {
             let get = driver.api.cuPointerGetAttributes;
-            // SAFETY: three attributes and three writable values, each at least as wide as its attribute.
+            // SAFETY: the call receives three attributes and three pointers to writable values, each at least as wide
+            // as its attribute.
             unsafe { get(3, attributes.as_mut_ptr(), values.as_mut_ptr(), Raw::of(address)) }
         };
         driver.call_anywhere(operation, ask, || format!("address {address:#x}"))?;

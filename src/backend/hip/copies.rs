@@ -179,7 +179,8 @@ unsafe fn spread_first_row(
         let side = |address| Pitched { address, row_pitch: pitch, plane_pitch: 0 };
         let extent = Extent { width, height: done.min(height - done), depth: 1 };
         let sides = PitchedBox { target: side(target + done * pitch), source: side(target), extent };
-        // SAFETY: the source rows precede the target rows, and all are within the range that the caller guarantees.
+        // SAFETY: the source rows precede the target rows, and all rows are within the range, which the caller
+        // guarantees to be valid.
         unsafe { Hip::plane(driver, &sides, Direction::DeviceToDevice, stream) }
     }))
 }

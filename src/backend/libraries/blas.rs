@@ -198,7 +198,7 @@ impl Blas {
                 "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"
             )));
         }
-        // SAFETY: `library` is the library of this vendor.
+        // SAFETY: `library` was opened under the name of this vendor's library.
         let lu = unsafe { lu::LuFunctions::of(library, kind) };
         Ok(Self { functions, lu, kind, path })
     }
@@ -248,8 +248,8 @@ impl Blas {
     /// Destroys a handle, whose device must be current.
     pub fn destroy(&self, handle: BlasHandle) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: the caller removed the handle from the pool, so nothing else uses it. An error could not be
-            // reported.
+            // SAFETY: the caller removed the handle from the pool, so no other code uses it. An error of the
+            // destruction is ignored, because it could not be reported.
             unsafe { destroy(handle.raw()) };
         }
     }

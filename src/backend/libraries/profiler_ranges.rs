@@ -69,7 +69,7 @@ fn begin(name: &str) -> Option<ProfilerRange> {
 }
 
 fn push_range(push: Push, name: &CStr) {
-    // SAFETY: the function belongs to an open library, and copies the text during the call.
+    // SAFETY: the function belongs to a library that is never closed, and copies the text during the call.
     unsafe { push(name.as_ptr()) };
 }
 

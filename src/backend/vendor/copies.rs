@@ -122,7 +122,7 @@ impl<V: VendorCopies> Driver<V> {
         {
             return Ok(());
         }
-        // SAFETY: the caller of the copy guarantees that the stream is alive.
+        // SAFETY: the caller that enqueued the copy guarantees that the stream is alive.
         match self.beside_captures(|| unsafe { (self.symbols.stream_synchronize)(Raw::of(stream.0)) }) {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, V::NAMES.stream_synchronize, Some(device), "after a copy".to_owned())),

@@ -106,7 +106,7 @@ impl<V: VendorDevices> Driver<V> {
         // SAFETY: the buffer is one byte longer than the length passed to the driver, so that it ends with 0 in any
         // case.
         match unsafe { (self.symbols.device_name)(text.as_mut_ptr(), LENGTH as c_int, handle) } {
-            // SAFETY: the buffer ends with 0.
+            // SAFETY: the buffer ends with a zero byte, so it contains a C string.
             SUCCESS => Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned()),
             code => Err(self.refusal(code, V::NAMES.device_name, Some(device), String::new())),
         }

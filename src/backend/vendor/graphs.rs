@@ -181,7 +181,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         let (mut status, mut id) = (0u32, 0u64);
         // The capture status is read as an integer, because a newer driver may have more values.
         // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable and as wide
-        // as the driver's types; unneeded ones are null.
+        // as the driver's types; null is passed for unneeded ones.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let (graph, dependencies, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             let status = (&raw mut status).cast();
@@ -270,7 +270,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: the caller guarantees the conditions of the driver call; there is space for `count` nodes.
+            // SAFETY: the caller guarantees the conditions of the driver call; the list has space for `count` nodes.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), nodes.as_mut_ptr(), &mut count) },
             String::new,
         )?;

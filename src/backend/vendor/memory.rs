@@ -75,7 +75,7 @@ impl<V: VendorMemory> Driver<V> {
         let value: *mut u64 = &mut bytes;
         self.call_anywhere(
             V::NAMES.pool_get_attribute,
-            // SAFETY: the attribute is a 64-bit number.
+            // SAFETY: the driver writes a 64-bit number for this attribute, for which `value` has space.
             |driver| unsafe { (driver.symbols.pool_get_attribute)(Raw::of(pool.0), which, value.cast()) },
             || format!("pool {:#x}, {}", pool.0, V::pool_attribute_name(which)),
         )?;
@@ -120,7 +120,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
     fn trim_pool(&self, pool: PoolHandle, keep: usize) -> Result<()> {
         self.call_anywhere(
             V::NAMES.pool_trim,
-            // SAFETY: the driver rejects a value that is not a pool.
+            // SAFETY: the driver checks the handle and rejects a value that is not a pool.
             |driver| self.beside_captures(|| unsafe { (driver.symbols.pool_trim)(Raw::of(pool.0), keep) }),
             || format!("pool {:#x}, keeping {keep} bytes", pool.0),
         )

@@ -125,7 +125,7 @@ fn open_driver<V: VendorOpening>(
         SUCCESS => Ok(()),
         code => Err(V::refused(&api, settings, operation, code)),
     };
-    // SAFETY: 0 is the only valid value of the flags.
+    // SAFETY: the call takes only flags, whose only valid value is 0.
     check(V::NAMES.init, unsafe { (symbols.init)(0) })?;
     let mut count = 0;
     // SAFETY: the out-parameter is writable.

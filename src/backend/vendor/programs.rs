@@ -190,8 +190,8 @@ where
         self.call(
             device,
             V::NAMES.module_function,
-            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable, the name
-            // a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable, and the
+            // name is a C string.
             |on| unsafe { (on.symbols.module_function)(&mut function, Raw::of(module.0), name.as_ptr()) },
             || format!("the kernel {name:?}"),
         )?;
@@ -203,8 +203,8 @@ where
         self.call(
             device,
             V::NAMES.module_global,
-            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable, the
-            // name a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable, and the
+            // name is a C string.
             |on| unsafe { (on.symbols.module_global)(&mut address, &mut bytes, Raw::of(module.0), name.as_ptr()) },
             || format!("the global {name:?}"),
         )?;

@@ -295,7 +295,7 @@ impl Programs for Cpu {
             // SAFETY: the caller guarantees the conditions of `run`.
             return unsafe { run(kernel, &shape, arguments) };
         }
-        // SAFETY: the caller promises one pointer for each parameter.
+        // SAFETY: the caller promises one pointer to a value for each parameter of the kernel.
         let (kernel, values) = (kernel.clone(), unsafe { CapturedArguments::of(kernel, arguments) });
         self.run("launch", stream, move || {
             // SAFETY: the copied values match the kernel's parameters; the owner of the graph keeps the module and the

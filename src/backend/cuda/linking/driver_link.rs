@@ -55,8 +55,8 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
         let (mut image, mut bytes) = (std::ptr::null_mut(), 0);
         // SAFETY: the link state is alive, and the out-parameters are writable.
         match unsafe { complete(state, &mut image, &mut bytes) } {
-            // SAFETY: until the state is destroyed, the driver owns this many bytes; they are copied before the
-            // destruction.
+            // SAFETY: the image has `bytes` bytes, which stay valid until the link state is destroyed; they are copied
+            // before.
             SUCCESS => Ok(unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) }.to_vec()),
             code => Err(("cuLinkComplete", code, format!("{} parts", inputs.len()))),
         }

@@ -85,7 +85,7 @@ pub struct JitLink(Api);
 pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<JitLink> {
     candidates(driver, beside, settings).iter().find_map(|path| {
         let library = Library::open(&[path.to_str()?]).ok()?;
-        // SAFETY: the library was found under nvJitLink's name.
+        // SAFETY: the library was found under nvJitLink's name, so its functions have the declared signatures.
         unsafe { Api::load(&library) }.ok().map(JitLink)
     })
 }
@@ -159,7 +159,7 @@ impl JitLink {
                 return Err(state.failed("nvJitLinkAddData", code, &format!("{:?}", input.name)));
             }
         }
-        // SAFETY: the link state is alive.
+        // SAFETY: the link state is alive during the call.
         let code = unsafe { (api.nvJitLinkComplete)(handle) };
         if code != SUCCESS {
             return Err(state.failed("nvJitLinkComplete", code, &format!("{} parts", inputs.len())));

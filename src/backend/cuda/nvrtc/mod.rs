@@ -69,7 +69,7 @@ pub struct Nvrtc {
 impl Nvrtc {
     pub fn open(library: Library) -> Result<Self> {
         let path = library.path("nvrtcVersion");
-        // SAFETY: the library was found under NVRTC's name.
+        // SAFETY: the library was found under NVRTC's name, so its functions have the declared signatures.
         let api = unsafe { Api::load(&library) }.map_err(|missing| {
             Error::Unavailable(format!("{path} lacks {}: NVRTC 11.2 or newer is needed", missing.join(", ")))
         })?;

@@ -186,7 +186,7 @@ pub struct SolverHandle {
     params: P,
 }
 
-// SAFETY: any thread may use the library's objects, one thread at a time.
+// SAFETY: the library allows any thread to use its objects, one thread at a time.
 unsafe impl Send for SolverHandle {}
 
 /// Key of the handle pool: backend, device number, and the device's reset epoch.
@@ -281,7 +281,8 @@ impl Solver {
         ];
         for (object, end) in all {
             if let (false, Some(end)) = (object.is_null(), end) {
-                // SAFETY: the object was created by `handle`, and the caller uses the handle for nothing else. An error could not be handled.
+                // SAFETY: the object was created by `handle`, and the caller does not use the handle any more. An error
+                // of the destruction is ignored, because it could not be handled.
                 let _ = unsafe { end(object) };
             }
         }
