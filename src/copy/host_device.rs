@@ -280,7 +280,7 @@ unsafe fn upload_by_driver(
     }
     let dense = target.layout().dense_like();
     let packed = host_host::Packed::new(&dense);
-    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees a valid source.
+    // SAFETY: this function owns the packed buffer, which is as large as `dense`; the caller guarantees a valid source.
     unsafe { host_host::copy(packed.side(&dense), side_of_host(source))? };
     let packed_side = packed_side(&packed, &dense);
     let from_packed = CopyBlocks::of(target.layout(), &dense)?;
@@ -289,8 +289,8 @@ unsafe fn upload_by_driver(
         return unsafe { upload_by_driver(direction, target, &packed_side, &from_packed, stream) };
     }
     let scratch = Array::on_new_memory(dense.clone(), target.dtype(), stream.clone())?;
-    // SAFETY: the packed buffer is owned here and pageable, so the driver has read it when this call returns. The
-    // recursion ends because two equal dense layouts form a single block.
+    // SAFETY: this function owns the packed buffer, which is pageable, so the driver has read it when this call
+    // returns. The recursion ends because two equal dense layouts form a single block.
     unsafe { upload_by_driver(direction, &scratch, &packed_side, &CopyBlocks::of(&dense, &dense)?, stream)? };
     between(target, &scratch, stream)
 }
@@ -337,7 +337,7 @@ unsafe fn download_by_driver(
     // SAFETY: this function owns the packed buffer, which is pageable, so it contains the values when this call
     // returns.
     unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
-    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees a valid target.
+    // SAFETY: this function owns the packed buffer, which is as large as `dense`; the caller guarantees a valid target.
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
 }
 

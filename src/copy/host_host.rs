@@ -92,7 +92,8 @@ impl TiledPlane {
 /// The source must be readable and the target writable wherever their layouts reach.
 pub(super) unsafe fn copy_overlapping(target: CopyOperand<'_>, source: CopyOperand<'_>) -> Result<()> {
     if !meet(target, source) {
-        // SAFETY: the caller guarantees valid memory, and the operands do not overlap as checked here.
+        // SAFETY: the caller guarantees valid memory for both operands, and the check above shows that they do not
+        // overlap.
         return unsafe { copy(target, source) };
     }
     let dense = source.layout.dense_like();
@@ -232,7 +233,7 @@ impl Packed {
     pub(super) fn new(dense: &Layout) -> Self {
         let length = dense.nbytes() as usize;
         let mut bytes = Vec::with_capacity(length);
-        // SAFETY: the capacity was reserved, and `MaybeUninit` bytes may be uninitialized.
+        // SAFETY: the vector has a capacity of `length` bytes, and `MaybeUninit` bytes may be uninitialized.
         unsafe { bytes.set_len(length) };
         Self { bytes }
     }

@@ -41,8 +41,8 @@ pub(crate) fn fill(target: &Array, pieces: &ContiguousRuns, item: &[u8], stream:
     let variant = variant(class, &units).with("FILL", value.room());
     let Some(function) = compile::function(target.device(), variant) else { return Ok(false) };
     value.push(&mut parameters.record);
-    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside the layout, and the layout
-    // inside the array's block.
+    // SAFETY: the parameter block matches the kernel's structure; the axes reach only bytes inside the layout, which is
+    // inside the array's memory block.
     unsafe { run(&function, &parameters, stream, &[(target.allocation(), Access::Write)])? };
     Ok(true)
 }
