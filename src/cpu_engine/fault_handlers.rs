@@ -132,7 +132,7 @@ pub fn set_interrupt_check(question: InterruptCheck) {
 extern "C" fn interrupted() -> c_int {
     catch_panic(0, || match QUESTION.load(Ordering::Acquire) {
         0 => 0,
-        // SAFETY: only `set_interrupt_check` stores a value there, and it stores an `InterruptCheck`.
+        // SAFETY: only `set_interrupt_check` stores a value in this variable, and this value is an `InterruptCheck`.
         question => c_int::from(unsafe { std::mem::transmute::<usize, InterruptCheck>(question) }()),
     })
 }
@@ -257,13 +257,13 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
         }
         function if old.sa_flags & libc::SA_SIGINFO != 0 => {
             type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-            // SAFETY: `sigaction` returned the address as that of a function with SA_SIGINFO, which has this signature.
+            // SAFETY: `sigaction` returned this address together with the flag SA_SIGINFO, so the handler has this
+            // signature.
             let function = unsafe { std::mem::transmute::<usize, Full>(function) };
             function(number, information, context);
         }
         function => {
-            // SAFETY: `sigaction` returned the address as that of a function without SA_SIGINFO, which has this
-            // signature.
+            // SAFETY: `sigaction` returned this address without the flag SA_SIGINFO, so the handler has this signature.
             let function = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(function) };
             function(number);
         }

@@ -303,11 +303,11 @@ unsafe fn kernels(
     host: &HostEnvironment,
     lines: Option<&Arc<Lines>>,
 ) -> Vec<HostKernel> {
-    // SAFETY: the caller guarantees a valid module. Its table has one entry more than `kernel_count`, so the pointer is
+    // SAFETY: the caller guarantees a module of an open library. Its table has one entry more than `kernel_count`, so the pointer is
     // valid.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let shared = StaticShared::of(image);
-    // SAFETY: the caller guarantees a valid module.
+    // SAFETY: the caller guarantees that the module belongs to an open library.
     let constant_bytes = unsafe { constants(module) };
     let read = |row: &RawKernel| {
         // SAFETY: this table also has one entry more than `parameter_count`, so the pointer is valid.
@@ -335,7 +335,7 @@ unsafe fn kernels(
 /// # Safety
 /// The conditions of `kernels` apply.
 unsafe fn constants(module: &RawModule) -> u32 {
-    // SAFETY: the caller guarantees a valid module. Its table has `global_count` entries.
+    // SAFETY: the caller guarantees a module of an open library. Its table has `global_count` entries.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
     let bytes: c_ulonglong = rows.iter().filter(|row| row.constant != 0).map(|row| row.bytes).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX)
@@ -346,7 +346,7 @@ unsafe fn constants(module: &RawModule) -> u32 {
 /// # Safety
 /// The conditions of `kernels` apply.
 unsafe fn globals(module: &RawModule) -> Vec<(String, usize, usize)> {
-    // SAFETY: the caller guarantees a valid module. Its table has `global_count` entries.
+    // SAFETY: the caller guarantees a module of an open library. Its table has `global_count` entries.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
     // SAFETY: names are string literals of the library.
     rows.iter().map(|row| (unsafe { text(row.name) }, row.address as usize, row.bytes as usize)).collect()
