@@ -67,7 +67,7 @@ impl Event {
                 self.device, stream.device
             )));
         }
-        // SAFETY: both handles are valid, and belong to one device as checked above.
+        // SAFETY: the handles of event and stream are valid, and belong to one device, as checked above.
         unsafe { self.device.backend().record_event(self.device.index(), self.handle, stream.handle()) }
     }
 
@@ -99,7 +99,7 @@ impl Event {
     pub fn elapsed(&self, end: &Self) -> Result<f32> {
         self.check_alive("elapsed")?;
         end.check_alive("elapsed")?;
-        // SAFETY: both values own their events, so the handles are valid.
+        // SAFETY: `self` and `end` own their events, so the handles are valid.
         unsafe { self.device.backend().elapsed(self.device.index(), self.handle, end.handle) }
     }
 
