@@ -145,7 +145,7 @@ impl Arguments {
         let first = self.cells.as_mut_ptr();
         for &start in &self.starts {
             // SAFETY: each start is an index into `cells` or, for a value of zero bytes, the end of `cells`, so the
-            // pointer stays inside the allocation.
+            // pointer stays inside the allocation of `cells`.
             pointers.push(unsafe { first.add(start as usize) }.cast());
         }
     }
@@ -297,8 +297,8 @@ mod tests {
             let mut pointers = SmallVec::new();
             arguments.pointers(&mut pointers);
             for number in 0..count {
-                // SAFETY: `pointers` has three entries for each `number`, which point to values of these types that
-                // `arguments` stores.
+                // SAFETY: `pointers` has three entries for each `number`. They point to values in `arguments` that have
+                // the types read here.
                 unsafe {
                     assert_eq!(*pointers[3 * number].cast::<u64>(), number as u64);
                     assert_eq!(*pointers[3 * number + 1].cast::<[u8; 40]>(), [number as u8; 40]);
