@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn lookup_finds_imported_block_unless_own_block_contains_it() {
         let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
-        // SAFETY: `own` keeps the memory alive.
+        // SAFETY: the block `own` keeps the memory alive.
         let part = Arc::new(unsafe { Allocation::unowned(own.address() + 16, 8, stream) });
         register(&part, AddressedMemory::Lent { readonly: true });
         assert!(finds(own.address() + 16, &part) && !finds(own.address() + 24, &part));

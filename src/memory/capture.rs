@@ -201,8 +201,8 @@ pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bo
     if is_capturing(stream)? && !lasting()? {
         return Err(refusal(what));
     }
-    // SAFETY: the stream takes part in no capture visible to PyGPU, or the caller has confirmed that the memory stays
-    // valid as long as the graph.
+    // SAFETY: the stream takes part in no capture that PyGPU can detect, or `lasting` has confirmed that the memory
+    // stays valid as long as the graph.
     Ok(unsafe { HostUse::promised() })
 }
 

@@ -89,7 +89,7 @@ pub fn allocate(bytes: usize) -> Option<Address> {
 pub unsafe fn free(address: Address) {
     let Some(size) = blocks().held.remove(&address) else { return };
     if size > limit() {
-        // SAFETY: the block has this size, and was removed from all lists, so no thread can use it.
+        // SAFETY: the block has `size` bytes, and was removed from all lists, so no thread can use it.
         unsafe { unmap(address, size) };
         return;
     }
@@ -126,7 +126,7 @@ pub fn trim(keep: usize) {
         surplus
     };
     for (address, size) in surplus {
-        // SAFETY: the block has this size, is unused, and was removed from all lists.
+        // SAFETY: the block has `size` bytes, is not in use, and was removed from all lists.
         unsafe { unmap(address, size) };
     }
 }
@@ -189,14 +189,15 @@ pub unsafe fn touch(address: Address) {
 unsafe fn map(bytes: usize) -> Option<Address> {
     let (readable, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     let reserved = bytes.checked_add(HUGE)?;
-    // SAFETY: maps new memory at an address chosen by the system.
+    // SAFETY: the call maps new memory at an address that the system chooses.
     let first = unsafe { libc::mmap(std::ptr::null_mut(), reserved, readable, private, -1, 0) };
     if first == libc::MAP_FAILED {
         return None;
     }
     let start = first.expose_provenance();
     let address = start.next_multiple_of(HUGE);
-    // SAFETY: all ranges are inside the new mapping. The unmapped parts before and after the block are unused.
+    // SAFETY: all ranges are inside the new mapping. The parts before and after the block, which are unmapped, are
+    // unused.
     unsafe {
         unmap(start, address - start);
         unmap(address + bytes, start + HUGE - address);

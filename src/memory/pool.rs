@@ -271,7 +271,7 @@ pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usi
             Ok((address, bytes))
         }
         Err(error) => {
-            // SAFETY: the memory was allocated above and nothing uses it yet.
+            // SAFETY: the memory was allocated above, and no work uses it yet.
             unsafe { device.backend().free(device.index(), address, bytes)? };
             Err(error)
         }

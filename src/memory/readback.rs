@@ -66,7 +66,7 @@ impl Readback {
     }
 
     fn take(self) -> u64 {
-        // SAFETY: the readback owns the pinned memory, and the kernel that wrote it is complete.
+        // SAFETY: the readback owns the pinned memory, and the kernel that writes the value is complete.
         let number = unsafe { (self.block.address() as *const u64).read_volatile() };
         let mut spare = SPARE.of(self.block.device()).lock();
         if spare.len() < MOST {

@@ -202,7 +202,8 @@ impl KernelObject {
         };
         let device = memory.device();
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
-        // SAFETY: the result keeps the source alive; the caller guarantees that the resource is inside its block.
+        // SAFETY: the returned texture keeps the source alive; the caller guarantees that the resource is inside its
+        // memory block.
         let number = unsafe { textures.create_texture(device.index(), &resource, sampling)? };
         let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Texture(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(memory), access: Access::Read })
@@ -221,7 +222,7 @@ impl KernelObject {
         }
         let device = array.device();
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
-        // SAFETY: the result keeps the array alive.
+        // SAFETY: the returned surface keeps the array alive.
         let number = unsafe { textures.create_surface(device.index(), (array.handle, &array.shape))? };
         let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Surface(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(&array.block), access: Access::Write })

@@ -85,8 +85,8 @@ impl Allocation {
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
             BlockOrigin::Pool if self.location.source() == BlockSource::Plain => {
-                // SAFETY: `self` is the last owner; the driver waits for the device before it frees, and the CPU
-                // backend has no work in progress.
+                // SAFETY: `self` is the last owner of the memory. The driver waits for the device before it frees
+                // memory, and the CPU backend has no work in progress.
                 unsafe { backend.free(index, self.location.address(), self.bytes)? };
                 pool::account_for_free(device, self.bytes);
                 Ok(())
@@ -97,8 +97,8 @@ impl Allocation {
                 let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
                 let is_recyclable = is_private && self.location.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
-                    // SAFETY: `block` is the last owner; every recorded use is complete, or precedes this point of the
-                    // stream.
+                    // SAFETY: `block` is the last owner of the memory; every recorded use is complete, or precedes this
+                    // point of the stream.
                     unsafe { pool::free(block.address(), block.bytes, block.hazards.alloc_stream(), is_recyclable) }
                 })
             }
@@ -117,7 +117,7 @@ impl Allocation {
             BlockOrigin::Pinned(flags) => {
                 // The caller of an asynchronous copy keeps the memory alive until the copy is complete
                 // ([`super::retired`]).
-                // SAFETY: `self` is the last owner, and no copy is in progress.
+                // SAFETY: `self` is the last owner of the memory, and no copy from or to it is in progress.
                 unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
             BlockOrigin::Imported(None) => Ok(()), // the memory has no owner, so nothing is released

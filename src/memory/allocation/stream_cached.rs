@@ -36,7 +36,7 @@ impl Allocation {
         if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
             return false;
         }
-        // SAFETY: `self` is the last owner, and every use is in the order of the allocation stream.
+        // SAFETY: `self` is the last owner of the memory, and every use is in the order of the allocation stream.
         let is_kept = unsafe { pool::keep(self.address(), self.bytes, self.hazards.alloc_stream()) };
         if is_kept {
             self.bytes = 0;
