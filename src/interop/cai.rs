@@ -150,7 +150,7 @@ mod tests {
             dtype: DType::new(ScalarType::Float32),
             readonly: false,
         };
-        // SAFETY: the import fails before the memory is used.
+        // SAFETY: the import in this test fails before the memory is used.
         let imported = |address, stream| unsafe { import(&description(address), stream, Box::new(())) };
         assert!(matches!(imported(64, Some(0)), Err(Error::Value(_))));
         assert!(matches!(imported(65, None), Err(Error::Value(_))));

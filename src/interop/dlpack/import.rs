@@ -54,7 +54,7 @@ impl ManagedTensor {
         if shutdown::exiting() {
             return;
         }
-        // SAFETY: `ImportedTensor` owned the pointer, and only its drop calls this function, once.
+        // SAFETY: `ImportedTensor` owned the tensor, and only the drop of `ImportedTensor` calls this function, once.
         unsafe {
             match self {
                 Self::Legacy(tensor) => {
@@ -105,7 +105,7 @@ impl ImportedTensor {
     }
 
     fn tensor(&self) -> DLTensor {
-        // SAFETY: the tensor is alive, and the layout of its version is known.
+        // SAFETY: the tensor is alive, and has the structure of a supported DLPack version.
         unsafe {
             match self.managed {
                 ManagedTensor::Legacy(tensor) => (*tensor.as_ptr()).dl_tensor,
@@ -117,7 +117,7 @@ impl ImportedTensor {
     fn flags(&self) -> DlpackFlags {
         match self.managed {
             ManagedTensor::Legacy(_) => DlpackFlags::empty(),
-            // SAFETY: the tensor is alive, and the layout of its version is known.
+            // SAFETY: the tensor is alive, and has the structure of a supported DLPack version.
             ManagedTensor::Versioned(tensor) => unsafe { (*tensor.as_ptr()).flags },
         }
     }
