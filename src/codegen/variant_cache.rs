@@ -91,9 +91,9 @@ impl KernelFamily {
         }
     }
 
-    /// Schedules a variant for compilation, because a flush in progress must not compile. The compilation happens after
-    /// the flush has returned its operations to the queue. Returns the compiler's error if an earlier compilation of
-    /// the variant failed, otherwise an error that makes the flush retry.
+    /// Schedules a variant for compilation after the flush in progress, which must not compile, has returned its
+    /// operations to the queue. Returns the compiler's error if an earlier compilation of the variant failed, otherwise
+    /// an error that makes the flush retry.
     #[cold]
     fn postpone(&self, device: Device, key: &[u8], name: String, source: KernelSource) -> Error {
         self.note(device);
@@ -173,7 +173,7 @@ impl KernelFamily {
     }
 
     /// Returns whether any variant of this group was compiled for a device with a driver. If so, dropping the group
-    /// unloads the variant, which calls the driver.
+    /// calls the driver to unload the variant.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
     }
@@ -191,13 +191,11 @@ impl Drop for KernelFamily {
     }
 }
 
-/// Key of a variant in the table: the number of the variant's [`KernelFamily`], its device, and its key within the
-/// family.
+/// Key of a variant in the table: the number of its [`KernelFamily`], its device, and its key within the family.
 #[derive(Clone, Copy)]
 struct VariantId<'a> {
     family: u64,
-    /// Identifies the variant's device. The upper 32 bits contain the device's kind and slot, the lower 32 bits the
-    /// number of its resets.
+    /// The variant's device: the upper 32 bits contain its kind and slot, the lower 32 bits the number of its resets.
     place: u64,
     key: &'a [u8],
 }
@@ -447,8 +445,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         drop(freed);
     }
 
-    /// Returns all entries of the table. The caller holds the lock `changing`, so no other thread can replace the table
-    /// meanwhile.
+    /// Returns all entries of the table. The caller holds the lock `changing`, so no other thread can replace it.
     fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };
@@ -467,8 +464,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
             // SAFETY: the pointer comes from `Box::into_raw` and was just removed from `self.table`.
             changing.replaced.push(unsafe { Box::from_raw(old) });
         }
-        // A thread that still reads a replaced table was counted as a reader before the replacement, and hence before
-        // this check.
+        // A thread that still reads a replaced table was counted as a reader before its replacement and this check.
         match self.readers.load(Ordering::SeqCst) {
             0 => std::mem::take(&mut changing.replaced),
             _ => Vec::new(),
