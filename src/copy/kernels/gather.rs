@@ -88,9 +88,8 @@ impl Selection {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// Splits `result`, a layout with the selection's shape, into two parts. Returns the layout of the axes that stem
-    /// from `view`. Also returns the stride of the axes that stem from the index arrays, if they can be merged into one
-    /// axis.
+    /// Splits the axes of `result`, a layout with the selection's shape. Returns the layout of the axes that stem from
+    /// `view`, and the stride of the axes that stem from the index arrays, if these can be merged into one axis.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
@@ -207,8 +206,7 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
 enum OffsetSource<'a> {
     /// An array of byte offsets, one for each position of the broadcast index arrays.
     Table(&'a Array),
-    /// The contiguous index array of the only indexed axis. The kernel reports an index that is out of range to the
-    /// readback.
+    /// The contiguous index array of the only indexed axis. An index out of range is reported to the readback.
     Of(&'a Indexed, Option<&'a Readback>),
 }
 
@@ -221,8 +219,7 @@ impl OffsetSource<'_> {
     }
 }
 
-/// Source and target of a gather (`a[indices]`) or scatter (`a[indices] = b`), and whether the offsets apply to the
-/// target.
+/// Source and target of `a[indices]` or `a[indices] = b`, and whether the offsets apply to the target.
 struct GatherOperands<'a> {
     target: &'a Array,
     source: &'a Array,
@@ -289,8 +286,7 @@ impl GatherOperands<'_> {
     }
 }
 
-/// Returns an error if a stream is capturing, because the host must read the result of the bounds check before the call
-/// returns.
+/// Returns an error if a stream is capturing, because the host must wait for the result of the bounds check.
 ///
 /// # Errors
 /// `NotSupported`; driver errors.
@@ -305,8 +301,7 @@ fn refusal() -> Error {
 /// An array of byte offsets, one for each position of the broadcast index arrays, and the bounds check of the indices.
 struct OffsetTable {
     bytes: Array,
-    /// The result of the bounds check: after the event is complete, the readback is nonzero if an index is out of
-    /// range.
+    /// Result of the bounds check: after the event is complete, the readback is nonzero if an index is out of range.
     refused: Option<(Readback, PooledEvent)>,
 }
 
@@ -317,8 +312,8 @@ impl OffsetTable {
         if is_checked {
             check_capture(stream)?;
         }
-        // A selection on an axis of length 0 is handled on the host: the axis lacks element 0, which the kernel would
-        // read for an index that is out of range.
+        // An axis of length 0 is handled on the host, because it lacks element 0, which the kernel would read for an
+        // index out of range.
         if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
             return Err(refusal());
         }
@@ -342,8 +337,8 @@ impl OffsetTable {
         self.check_now()
     }
 
-    /// Copies the selected elements into the array `result`, which has the selection's shape. `result` must be a new
-    /// array, or the bounds check must have succeeded before.
+    /// Copies the selected elements into `result`, which has the selection's shape. It must be a new array, or the
+    /// bounds check must have succeeded before.
     fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
         if result.layout().is_empty() {
             return Ok(true);
@@ -398,8 +393,8 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: `arguments` contains the kernel's three declared parameters; the kernel checks the indices against
-        // the size of `owners`.
+        // SAFETY: `arguments` has the kernel's three declared parameters; the kernel checks indices against the size of
+        // `owners`.
         unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
         let uses = [
             (numbers.allocation(), Access::Read),
@@ -410,8 +405,8 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: `arguments` contains the kernel's four declared parameters; the index array and the offset array have
-        // `count` items each.
+        // SAFETY: `arguments` has the kernel's four declared parameters; index and offset array have `count` items
+        // each.
         unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
         Ok(true)
     }
@@ -440,9 +435,9 @@ fn places_variant(
     CopyVariant::new(kernel, defined)
 }
 
-/// Computes one byte offset for each position of the broadcast index arrays: the sum, over the index arrays, of the
-/// index at this position times the stride of the indexed axis. If an index is out of range, the kernel stores a
-/// nonzero value in the word `refused`, which the host reads later.
+/// Computes a byte offset for each position of the broadcast index arrays: the sum of each array's index there times
+/// the stride of its axis. If an index is out of range, the kernel stores a nonzero value in the word `refused`, which
+/// the host reads later.
 fn places(
     device: Device,
     selection: &Selection,
@@ -481,8 +476,8 @@ fn is_signed(dtype: DType) -> bool {
     matches!(dtype.kind(), ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64)
 }
 
-/// Returns an index array with aligned elements. An array whose elements are not aligned (a field of a packed
-/// structure) is copied; any other array is returned unchanged.
+/// Returns an index array with aligned elements: a copy of an unaligned array (a field of a packed structure), or the
+/// array itself.
 fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);
