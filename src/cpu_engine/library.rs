@@ -303,8 +303,8 @@ unsafe fn kernels(
     host: &HostEnvironment,
     lines: Option<&Arc<Lines>>,
 ) -> Vec<HostKernel> {
-    // SAFETY: the caller guarantees a module of an open library. Its table has one entry more than `kernel_count`, so the pointer is
-    // valid.
+    // SAFETY: the caller guarantees a module of an open library. Its table has one entry more than `kernel_count`, so
+    // the pointer is valid.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let shared = StaticShared::of(image);
     // SAFETY: the caller guarantees that the module belongs to an open library.

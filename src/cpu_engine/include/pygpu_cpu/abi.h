@@ -62,7 +62,7 @@ struct pygpu_cpu_stacks {
 struct pygpu_cpu_host {
     void (*enter)(struct pygpu_cpu_guarded *);
     void (*leave)(struct pygpu_cpu_guarded *);
-    int (*is_plain)(unsigned long long instruction);  // kind of the lock-free function at the address; 0 if there is none
+    int (*is_plain)(unsigned long long instruction);  // kind of the lock-free function at the address; 0 if none
     int (*interrupted)(void);                         // whether the launch should end because of Ctrl-C
     int nudge;                                        // signal that makes a thread check its launch
     struct pygpu_cpu_stacks *(*take_stacks)(unsigned long long bytes);  // returns null if there is no memory
