@@ -39,8 +39,8 @@ pub struct Elementwise {
     texts: Texts,
     options: Vec<String>,
     analysis: Analysis,
-    /// The analysis of the source for calls with an index range. The results of such calls may depend on the element
-    /// indices. Therefore elements must be traversed in C order.
+    /// The analysis of the source for calls that process only a range of indices. Their results may depend on the
+    /// element indices, so the elements must be traversed in C order.
     in_order: Analysis,
     variants: KernelFamily,
 }
@@ -142,7 +142,8 @@ impl Elementwise {
         let is_ranged = range.is_some();
         let source = || self.source(plan, is_ranged);
         let function = self.variants.function(stream.device(), &plan.key(is_ranged), &self.name, source)?;
-        // SAFETY: the function was compiled for this plan; the caller guarantees the types, the sizes and the range.
+        // SAFETY: the function was compiled for this plan; the caller of `run` guarantees the arrays' types, the
+        // values' sizes, and that the index range is inside the plan's elements.
         unsafe { self.launch(&function, plan, arrays, values, range, stream) }
     }
 
@@ -209,7 +210,7 @@ impl Elementwise {
     }
 }
 
-/// Returns a description, for messages, of the argument to which a memory block belongs.
+/// Describes, for error messages, the argument to which a memory block belongs.
 #[cold]
 pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
     let vectors = arguments.iter().filter(|argument| matches!(argument.role, ArgumentRole::Vector { .. }));

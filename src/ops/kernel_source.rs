@@ -121,7 +121,7 @@ pub fn elementwise(
     spoken.extend(arguments.iter().map(|one| one.c_type.as_str()));
     let mut source = String::new();
     if let PackLayout::Tiles(_) = plan.way {
-        source.push_str(array_access::TILES); // precedes the user's macros, which would also apply to it
+        source.push_str(array_access::TILES); // This part precedes the user's macros, which would otherwise apply to it too.
     }
     source.push_str(&head(&spoken, &texts.preamble));
     let mut parameters = scalar_parameters(arguments);

@@ -20,7 +20,8 @@ pub struct FactorizeRequest<'a> {
     pub what: FactorizationKind,
     /// Number of matrices.
     pub batch: usize,
-    /// Number of rows, number of columns, and number of right-hand sides or reflectors.
+    /// Number of rows, number of columns, and number of right-hand sides (of a system) or of reflectors (of a QR
+    /// factorization).
     pub sizes: [usize; 3],
     /// The arrays for input and results, in the order of [`Factorization`]'s fields.
     pub arrays: &'a [&'a Array],

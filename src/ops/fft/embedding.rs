@@ -6,8 +6,8 @@ use pygpu_backend::libraries::fft::{FftLayout, FftType, RANK, Shape};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
-/// Maximum number of library calls per transform: so many calls cost less than a copy of both arrays. More calls are
-/// allowed if each call transforms at least `LARGE` elements.
+/// Maximum number of library calls per transform: this number of calls costs less time than copying both arrays. More
+/// calls are allowed if each call transforms at least `LARGE` elements.
 const FEW: i64 = 4;
 const LARGE: i64 = 1 << 18;
 
@@ -209,8 +209,8 @@ mod tests {
         let made = Embedding::of(FftType::ToReal, false, &half, &real, &[1]).unwrap().shape;
         assert_eq!((made.points, made.batch, made.input.distance, made.output.distance), ([8, 1, 1], 6, 5, 8));
         let (real, half) = (Layout::contiguous(&[8, 6], 4, MemoryOrder::C).unwrap(), dense(&[5, 6]));
-        // A library cannot express this case: the halved axis is not the last, so the axes are transformed
-        // individually.
+        // A library cannot express this case: the axis of the half spectrum is not the last one, so the axes are
+        // transformed individually.
         assert!(Embedding::of(FftType::FromReal, false, &real, &half, &[1, 0]).is_none());
     }
 }

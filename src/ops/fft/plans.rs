@@ -23,7 +23,7 @@ static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
 #[derive(PartialEq)]
 struct FftPlanKey {
     device: (BackendKind, i32),
-    /// Reset epoch of the device: plans created before a device reset are invalid.
+    /// Number of resets of the device before the plan was created; a device reset invalidates all earlier plans.
     epoch: u32,
     shape: Shape,
 }
@@ -138,7 +138,8 @@ pub(super) fn run(
             0 => None,
             area => Some(Array::empty(&[area as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?),
         };
-        // A library may overwrite the half spectrum that it transforms to real values.
+        // A library may overwrite the half spectrum that it transforms to real values, so the use of the input is
+        // recorded as a write.
         let of_input = if shape.way == FftType::ToReal { Access::Write } else { Access::Read };
         let is_one = Arc::ptr_eq(input.allocation(), output.allocation());
         let mut uses: SmallVec<[BlockUse<'_>; 3]> = SmallVec::from_iter([(output.allocation(), Access::Write)]);

@@ -30,7 +30,7 @@ pub fn flush(scope: Scope, cause: FlushReason) {
 }
 
 /// Launches the operations of a queue. If some of their kernels are not compiled yet, compiles these kernels and tries
-/// again. During the compilation the operations are back in the queue, and the flush token is released.
+/// again. During the compilation the operations are back in the queue, which other threads may flush meanwhile.
 fn flush_queue(queue: usize, cause: FlushReason) {
     let mut policy = Policy::of_owner();
     while let Some(taken) = queue::take(queue) {

@@ -123,7 +123,7 @@ pub(super) fn whole(nodes: &Nodes, needs: &Dependencies) -> Option<FusionGroup> 
 /// Assigns the operations of a batch to kernels, and returns the kernels in launch order.
 pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGroup; 4]> {
     let levels = levels(nodes, needs);
-    // For each kernel, its level and the indices of its operations.
+    // For each kernel, its level (the number of kernels that must precede it), and the indices of its operations.
     let mut kinds: SmallVec<[(u8, NodeIndices); 4]> = SmallVec::new();
     let mut consumers: SmallVec<[(u8, FusionGroup); 2]> = SmallVec::new();
     let mut folded: SmallVec<[bool; 32]> = SmallVec::from_elem(false, nodes.len());

@@ -62,7 +62,7 @@ fn start_now() {
     let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
-        // SAFETY: `before` was filled by the call that blocked the signals.
+        // SAFETY: `before` contains the signal mask that `block_signals` returned.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     }
 }

@@ -28,7 +28,7 @@ struct FusedKernelEntry {
 pub(super) enum FusedCode {
     /// A kernel for elementwise operations.
     Kernel(Arc<Elementwise>),
-    /// The input expression of a reduction's kernel.
+    /// The code of a reduction: the expression that computes the reduction's input.
     Map(Arc<InputExpression>),
 }
 
@@ -106,11 +106,11 @@ fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) -> (FusedCode, u64) {
     let known = table.get_or_insert_default();
     if let Some(known) = known.get_mut(draft.key.as_slice()) {
         known.times += 1;
-        return (known.form.clone(), known.times); // `form` is dropped after the lock is released
+        return (known.form.clone(), known.times); // the parameter `form` is dropped after the lock on the cache is released
     }
     let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
     known.insert(draft.key.as_slice().into(), FusedKernelEntry { form: form.clone(), times: 1 });
     drop(table);
-    drop(forgotten); // after the lock is released, because dropping may unload modules
+    drop(forgotten); // dropped after the lock is released, because the drop of a kernel may unload its module
     (form, 1)
 }

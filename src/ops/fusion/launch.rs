@@ -34,12 +34,12 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Returns the policy of a flush by one of the program's threads, as opposed to the helper thread.
+    /// Returns the settings of a flush by one of the program's threads, as opposed to the helper thread.
     pub(super) const fn of_owner() -> Self {
         Self { counts: true, is_first: true, waits_for_compiler: true }
     }
 
-    /// Returns the policy of a flush by the helper thread, which bounds the age of operations.
+    /// Returns the settings of a flush by the helper thread, which bounds the age of operations.
     pub(super) const fn of_helper() -> Self {
         Self { counts: false, is_first: true, waits_for_compiler: false }
     }
@@ -84,7 +84,7 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
     for group in &groups {
         batch.launch(group);
         if variant_cache::has_postponed() {
-            break; // stops here, because later groups may need the results of this group
+            break; // a kernel of this group must be compiled first, and later groups may need the group's results
         }
     }
     batch.told()
@@ -271,8 +271,8 @@ fn fused(
     Ok(Some(targets.len()))
 }
 
-/// Launches a reduction whose kernel computes the input on the fly; `None` if the operands' addresses are not suitably
-/// aligned.
+/// Launches a reduction by a kernel that also computes the reduction's input. Returns `None` if the operands' addresses
+/// are not aligned for the kernel's vector loads.
 fn mapped(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,

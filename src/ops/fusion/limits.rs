@@ -31,8 +31,8 @@ const HELD: usize = 256 << 20;
 const ARRAYS: usize = 12;
 const OUTPUTS: usize = 8;
 const INTERVAL: u64 = 100;
-/// Default of `worth_waking`. The system call that wakes the thread takes up to 13 us on a virtual machine; a device
-/// reads 4 MiB in 1 us.
+/// Default of `worth_waking` in bytes. The system call that wakes the thread takes up to 13 us on a virtual machine; a
+/// device reads 4 MiB in 1 us.
 const WORTH_WAKING: usize = 4 << 20;
 
 static LIMITS: FusionLimits = FusionLimits {

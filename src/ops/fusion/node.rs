@@ -87,7 +87,7 @@ impl DeferredNode {
     /// Returns the result as an array, or `None` if it is no longer referenced.
     ///
     /// # Errors
-    /// None in practice: the layout is dense.
+    /// No error occurs in practice, because the result's layout is dense.
     pub(super) fn result(&self) -> Result<Option<Array>> {
         let block = self.result.upgrade();
         block.map(|block| Array::over(block, self.layout.clone(), self.dtype, false)).transpose()

@@ -337,7 +337,7 @@ pub(super) fn take_all_forked() -> Vec<TakenNodes> {
 /// would retrieve it.
 pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -> Option<Error> {
     let batch = taken.id(0);
-    taken.nodes.iter_mut().for_each(|node| *node = None); // before the lock is acquired, because operands may be freed
+    taken.nodes.iter_mut().for_each(|node| *node = None); // dropped before the lock is acquired, because the drop may free operands
     let mut queues = lock();
     flush::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
     let queue = &mut queues.queues[taken.queue];
@@ -345,7 +345,7 @@ pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -
     queue.land_discarded(taken.queue);
     if queue.nodes.capacity() == 0 {
         taken.nodes.clear();
-        queue.nodes = taken.nodes; // reuses the allocation for the next batch
+        queue.nodes = taken.nodes; // the next batch reuses the memory of this vector
     }
     let orphan = queue.remember(batch, error);
     queues.add(faults as isize - taken.live as isize);
@@ -404,7 +404,7 @@ pub fn install_hooks(flush: fn(Scope, FlushReason)) {
         let queue = queues.queues.get_mut(batch.queue());
         let error = queue.and_then(|queue| queue.error.take_if(|(other, _)| *other == batch));
         drop(queues);
-        drop(error); // after the lock is released, because the error may own an object of another library
+        drop(error); // dropped after the lock is released, because the error may own an object of another library
     };
     flush::register(HOOKS.get_or_init(|| FlushHooks {
         flush,
@@ -445,7 +445,7 @@ pub fn discard_result(id: NodeId) {
     let mut queues = lock();
     let node = drop_one(&mut queues, id);
     drop(queues);
-    drop(node); // after the lock is released, because operands may be freed with it
+    drop(node); // dropped after the lock is released, because the drop may free operands
 }
 
 fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>> {

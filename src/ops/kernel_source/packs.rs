@@ -1,10 +1,10 @@
 //! Generates the kernel body that processes packs: a thread loads several elements, applies the expression to each, and
 //! stores them.
 //!
-//! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
-//! Full unrolling is fastest for short expressions. Expressions with a long compile time are unrolled less: each round
-//! of a loop processes some elements of the pack and then rotates the pack. The remaining elements at the end are then
-//! processed as a pack too.
+//! The compiler unrolls the expression for each element of a pack, and again for the last elements of the arrays, which
+//! are fewer than a pack. Full unrolling is fastest for short expressions. Expressions with a long compile time are
+//! unrolled less: each round of a loop processes the first elements of the pack and then rotates the pack, so that the
+//! next elements become the first. In this case the last elements of the arrays are processed as a pack too.
 
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout, UNROLLED};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
@@ -13,7 +13,7 @@ use super::{Argument, Texts, Usage, binding, bindings, element_type, held, sourc
 const MOST: usize = 24;
 
 /// Returns for how many elements of a pack the expression is unrolled. Returns `None` if the expression is unrolled for
-/// the whole pack, and again for the remaining elements at the end.
+/// the whole pack, and again for the arrays' last elements, which are fewer than a pack.
 pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     let weight = usize::from(weight);
     if weight * pack <= UNROLLED {
@@ -51,7 +51,7 @@ pub(super) fn body(
                 "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
                  {at};\n{names}{operation}    }}\n"
             );
-            // A second copy of the expression for each element would take twice the time of compilation.
+            // A second copy of the expression for each element would double the compile time.
             let unrolling = if plan.packs > 1 { "#pragma unroll 1\n" } else { "" };
             let rest = match plan.way {
                 PackLayout::InnerContiguous => String::new(), // each row consists of whole packs

@@ -21,8 +21,8 @@ pub(super) fn body(
     texts: &Texts,
 ) -> String {
     let each = tiles.each();
-    // If the expression is not unrolled, the loaded elements are rotated after each iteration, so that the current
-    // element is always the first of them.
+    // If the expression is not unrolled, the loaded elements are rotated after each iteration, so that the element to
+    // process is always the first of them.
     let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
         Some(_) => ("0", "unroll 1"),
         None => ("pygpu_turn", "unroll"),

@@ -32,8 +32,8 @@ pub(super) struct GemmLayout {
     is_turned: bool,
 }
 
-/// Returns the leading dimension of a matrix that is contiguous along `near`; `None` if BLAS does not support the
-/// layout. Each axis is given by its length and stride.
+/// Returns the leading dimension of a matrix that is contiguous along the axis `near`; `None` if BLAS does not support
+/// the layout. Each axis is given by its length and stride.
 fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
     if near.0 > 1 && near.1 != itemsize {
         return None;
@@ -111,7 +111,8 @@ impl GemmLayout {
     /// results.
     pub(super) fn fits_library(&self) -> [bool; 3] {
         let is_even = |side: usize, itemsize: i64| {
-            // Strides along the outer axes only change the addresses of the calls, so only the last axis is checked.
+            // Strides along the outer batch axes only change the addresses that the library calls receive, so only the
+            // last batch axis is checked.
             self.axes.last().is_none_or(|(_, strides)| strides[side] >= 0 && strides[side] % itemsize == 0)
         };
         let first = is_even(1, self.b.itemsize) && self.are_plain[1] && self.first().is_some();

@@ -30,9 +30,9 @@ pub(super) struct MatrixOperand {
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
-    /// Number of rows of this operand.
+    /// Number of the operand's rows, or of its columns for the second operand.
     pub(super) rows: i64,
-    /// Distance in bytes between consecutive rows.
+    /// Distance in bytes between consecutive rows, or between columns for the second operand.
     pub(super) row: i64,
     /// Distance in bytes between consecutive elements along the inner axis.
     pub(super) step: i64,
@@ -157,7 +157,7 @@ impl Product<'_> {
         let sides =
             [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
-        // The batches are traversed in C order, because partial results are stored in this order too.
+        // The batches are traversed in C order, because partial results are stored in C order too.
         let walk = LoopNest::plan(&views, LoopNestRules::default())?;
         let count = walk.size();
         Ok((Some(walk), count))

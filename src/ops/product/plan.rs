@@ -24,7 +24,7 @@ const EACH: i64 = 4;
 /// number of these elements.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
-/// Number of adjacent threads that read adjacent rows.
+/// Number of adjacent threads of the matrix-vector kernel that read adjacent rows.
 const BESIDE: i64 = 32;
 /// Number of blocks per multiprocessor if the inner axis of a matrix-vector product is divided. `WAVES_ACROSS` applies
 /// if a thread has several rows, because each block then takes less time.
@@ -114,7 +114,7 @@ fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent
         true => (side.step, side.row),
         false => (side.row, side.step),
     };
-    // The stride of a single row is irrelevant.
+    // If the operand has a single row, the distance between rows is irrelevant.
     let bits = task.bits(place) | if is_along && side.rows == 1 { 0 } else { far };
     let mut vector = if near == side.itemsize { most.min(PACK).min(PACK_BYTES / side.itemsize).max(1) } else { 1 };
     while vector > 1 && (extent % vector != 0 || bits % (vector * side.itemsize) != 0) {

@@ -8,7 +8,7 @@ struct Pair {
     double high, low;
 };
 struct Estimate {
-    double value, error;  // The error is relative; infinite if there is no value.
+    double value, error;  // The estimated relative error of `value`; infinite if the method has no value.
 };
 __device__ inline Pair pair_of(double a, double b) {  // a + b, exactly
     double sum = a + b, part = sum - a;
@@ -49,7 +49,8 @@ static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x
             sum = times(sum, {SCALE, 0});
             largest *= SCALE;
         }
-        // If b is negative, the terms may fall and then grow again near k = -b, so the sum must not end before.
+        // If b is negative, the terms may fall and then grow again near k = -b, so the summation must not end before k
+        // reaches -b.
         bool falls = k > -b && fabs(above.high) < 0.7 * fabs(below.high);
         if (falls && fabs(term.high) <= fmax(1e-34 * largest, 1e-19 * fabs(sum.high))) break;
     }
@@ -59,7 +60,7 @@ static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x
         value *= factor;
         if (part < scalings) value *= LIMIT;
     }
-    if (value == 0) return {0, 1e-16};  // x is a zero of the polynomial.
+    if (value == 0) return {0, 1e-16};  // For negative integer a the series is a polynomial, of which x is a zero.
     return {value, 1e-16 + 1e-31 * (k + 1) * largest / fabs(sum.high)};
 }
 
