@@ -40,11 +40,11 @@ pub struct ReductionSpec {
     pub dtype: DType,
     /// The C type of the result.
     pub c_type: String,
-    /// The neutral element, as a C expression.
+    /// The neutral element of the operation, as a C expression.
     pub neutral: String,
     /// C expression that combines the values `a` and `b`.
     pub reduce: String,
-    /// C expression for the value of element `i`.
+    /// C expression for the value that element `i` contributes to the reduction.
     pub map: String,
     /// Code that is inserted before the kernel.
     pub preamble: String,
@@ -69,7 +69,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Returns the number of intermediate values between the two launches; 0 if one launch suffices.
+    /// Returns the number of intermediate values that the first launch writes and the second one combines; 0 if one
+    /// launch suffices.
     pub fn parts(&self) -> i64 {
         if self.second.is_some() { i64::from(self.blocks) } else { 0 }
     }

@@ -39,7 +39,7 @@ pub struct Scanning {
     pub c_type: String,
     /// C expression that combines `a` with the following element `b`.
     pub expression: String,
-    /// C expression for the value before the first element; `None` for an inclusive scan.
+    /// C expression for the first result of an exclusive scan; `None` for an inclusive scan.
     pub neutral: Option<String>,
     /// Code that is inserted before the kernels.
     pub preamble: String,
@@ -63,7 +63,7 @@ struct ScanKernels {
     scan: Function,
 }
 
-/// Division of an array into parts of equal length, one per block.
+/// Division of an array into parts of equal length, one for each thread block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct ScanPartition {
     threads: usize,
@@ -297,7 +297,7 @@ impl Scan {
     }
 }
 
-/// Template of the kernels, into which names and the user's expressions are inserted. The inserted names cannot be
-/// macros of a compiler. A thread scans consecutive elements, which are staged in shared memory so that global memory
-/// is accessed contiguously.
+/// Template of the kernels, into which names and the user's expressions are inserted. The inserted names differ from
+/// all macros that a compiler defines. A thread scans consecutive elements, which are staged in shared memory so that
+/// global memory is accessed contiguously.
 const TEXT: &str = include_str!("scan_kernel.cu");

@@ -64,15 +64,15 @@ pub struct Analysis {
     pub vectors: Vec<Vector>,
     /// The compile-time weight of the source, i.e. the approximate time in milliseconds to compile it once.
     pub weight: u8,
-    /// Whether three conditions hold: `in_packs` is set, the source accesses only element `i` of each array, and no
-    /// array has a user-defined element type.
+    /// Whether a call may qualify for the fast path in `fast_path.rs`. Three conditions must hold: `in_packs` is set,
+    /// the source accesses only element `i` of each array, and no array has a user-defined element type.
     pub is_plain: bool,
 }
 
 /// Requirements on the array passed for an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vector {
-    /// The declared type of the array's elements.
+    /// The element type that the user declared.
     pub kind: ScalarType,
     /// Whether the kernel reads or writes the array.
     pub access: Access,
@@ -124,7 +124,7 @@ impl<'a> TextTokens<'a> {
         position.checked_sub(by).map_or("", |position| self.at(position))
     }
 
-    /// Returns the position after the bracket that closes the bracket at position `open`.
+    /// Returns the token position after the bracket that closes the bracket at token position `open`.
     fn behind(&self, open: usize) -> usize {
         let mut depth = 0usize;
         for position in open..self.0.len() {
@@ -142,7 +142,8 @@ impl<'a> TextTokens<'a> {
         self.0.len()
     }
 
-    /// Returns the kind of assignment at a position: 2 for `=`, 1 for operators such as `+=` and `++`, 0 for none.
+    /// Returns the kind of assignment operator at a token position: 2 for `=`, 1 for operators such as `+=` and `++`, 0
+    /// for none.
     fn assignment(&self, at: usize) -> u8 {
         match (self.at(at), self.at(at + 1), self.at(at + 2)) {
             ("=", next, _) if next != "=" => 2,
@@ -152,7 +153,8 @@ impl<'a> TextTokens<'a> {
         }
     }
 
-    /// Whether the source takes the address of the operand at a position, or increments or decrements it.
+    /// Whether the source takes the address of the operand at a token position, or increments or decrements the
+    /// operand.
     fn is_taken(&self, at: usize) -> bool {
         let (last, second, third) = (self.before(at, 1), self.before(at, 2), self.before(at, 3));
         let is_logical = second == "&" && (is_operand(third) || third == ")");
@@ -182,7 +184,7 @@ fn macro_words(text: &str) -> Vec<&str> {
     let is_sign = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
     let mut found: Vec<&str> = joined.flat_map(|line| line.split(is_sign)).filter(|word| !word.is_empty()).collect();
     if text.contains("\\\n") && !found.is_empty() {
-        found.extend(text.split(is_sign)); // for a multi-line macro, returns all tokens of the source
+        found.extend(text.split(is_sign)); // the analysis does not search the later lines of a multi-line macro, so all tokens of the source are returned
     }
     found
 }
@@ -213,7 +215,7 @@ impl Analysis {
                 (usage.bare, usage.written) = (true, usage.written.max(WrittenNames::Maybe));
             }
             if around.iter().any(is_named) {
-                usage.elsewhere = true; // outside of the loop, `i` is not an element's index
+                usage.elsewhere = true; // outside of the loop, `i` is no element index, so each use of the array counts as one at another index
             }
             if constant {
                 usage.written = WrittenNames::No;
@@ -266,7 +268,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
 fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {
-            continue; // a member that only has the array's name
+            continue; // this is a member of a struct that only has the array's name
         }
         if text.at(at + 1) != "[" {
             usage.bare = true;

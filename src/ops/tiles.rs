@@ -33,7 +33,7 @@ pub struct Tiles {
     y: i64,
 }
 
-/// How a loop nest is traversed by tiles.
+/// Traversal of a loop nest in tiles along two of its axes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TileTraversal {
     /// The size of the tiles.
@@ -62,8 +62,8 @@ impl Tiles {
         tiles.blocks(&brought).map(|_| TileTraversal { tiles, axis, sides })
     }
 
-    /// Returns the tile size: at least 128 bytes along each axis (64 bytes for one-byte elements). If one axis is
-    /// short, the tile extends further along the other axis.
+    /// Returns the tile size: along each axis, elements of at least 128 bytes together (64 bytes for one-byte
+    /// elements). If one axis is short, the tile extends further along the other axis.
     fn fitting(largest: usize, along_x: i64, along_y: i64) -> Self {
         let (most_x, most_y) = match largest {
             1 | 2 => (64, 64),
@@ -79,7 +79,7 @@ impl Tiles {
         Self { x, y }
     }
 
-    /// Returns the number of elements per thread.
+    /// Returns the number of a tile's elements per thread.
     pub fn each(self) -> u8 {
         (self.x * self.y / i64::from(THREADS)) as u8
     }

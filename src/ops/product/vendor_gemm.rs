@@ -111,7 +111,7 @@ fn key_of(device: Device) -> (BackendKind, i32, u32) {
     (device.kind(), device.index(), device.epoch())
 }
 
-/// Returns the library, and a handle on the stream's device. During a capture only existing handles are used.
+/// Returns the library, and a library handle for the stream's device. During a capture only existing handles are used.
 fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     let device = stream.device();
     let is_capturing = capture::is_capturing(stream)?;

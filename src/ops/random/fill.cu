@@ -24,7 +24,7 @@ static __device__ __forceinline__ pygpu_vector pygpu_scaled(pygpu_vector row, fl
 }
 #endif
 
-// Index of the last interval, plus one.
+// Index after the last interval of the quantile table.
 #define PYGPU_LAST_ROW (159 * 8)
 
 // A block of four random numbers: the stream position at which the launch begins, the index of the block counted from
@@ -44,8 +44,8 @@ typedef pygpu_u64 pygpu_unit_type;
 #endif
 
 #if PYGPU_KIND == PYGPU_BOUNDED
-// Lemire's method: the upper half of a product. Numbers that would make some results more likely than others are
-// rejected.
+// Lemire's method for bounded integers: the result is the upper half of the product of a random number and the bound.
+// Random numbers that would make some results more likely than others are rejected.
 #if PYGPU_HALVES
 static __device__ __forceinline__ unsigned pygpu_bounded(pygpu_u64 x, pygpu_u64 range, unsigned &low) {
     const pygpu_u64 product = x * range;
@@ -253,8 +253,8 @@ extern "C" __global__ void PYGPU_BOUNDS
     pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS;
     pygpu_upper upper = pygpu_begin(place.counter, task.keys);
 #if PYGPU_QUICK
-    // Number of blocks of random numbers for the fast loop: the upper words of the counter are equal for all of them,
-    // and the elements of the first block begin at the start of the memory, which is aligned.
+    // Number of blocks of random numbers that the fast loop computes. It is 0 unless the upper words of the counter are
+    // equal for all blocks and the first block's elements begin at the start of the memory, which must be aligned.
     const bool is_straight = first == 0 && least == 0 && (size_t)out % 16 == 0 && place.counter[0] + blocks >= blocks;
     const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
     if (start + PYGPU_THREADS <= straight) {
@@ -264,7 +264,7 @@ extern "C" __global__ void PYGPU_BOUNDS
         const pygpu_u64 step_low = pygpu_product(PYGPU_FACTOR0, step, step_high);
         pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, place.counter[0] + start + threadIdx.x, high);
         pygpu_vector *to = (pygpu_vector *)out + start * PYGPU_VECTORS;
-        // Last address at which a whole thread block of the fast loop can begin.
+        // Last address at which a thread block can begin its stores in the fast loop.
         const pygpu_vector *const end = (pygpu_vector *)out + (straight - PYGPU_THREADS) * PYGPU_VECTORS;
 #if PYGPU_TURNS
         // Each store of 32 threads covers contiguous memory: the threads exchange their elements through shared memory,

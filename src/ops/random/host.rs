@@ -195,8 +195,8 @@ impl<'a> Numbers<'a> {
         Self { keys, counter, number, half: position.half() }
     }
 
-    /// Returns the same numbers without the half number that was kept from the previous call, for distributions that do
-    /// not use this half.
+    /// Returns a copy of this generator without the half number that it kept from the previous call, for distributions
+    /// that use whole numbers only.
     fn whole(&self) -> Self {
         Self { half: None, ..*self }
     }
@@ -210,12 +210,12 @@ impl<'a> Numbers<'a> {
         Words::new(later(self.counter, block), lane, self.keys)
     }
 
-    /// Reads consecutive random numbers, beginning `first` numbers after the position.
+    /// Reads consecutive random numbers, beginning `first` numbers after the generator's current position.
     fn read(&self, first: usize, to: &mut [u64]) {
         self.read_words(first, to, |word, _| word);
     }
 
-    /// Computes elements from the numbers that begin `first` numbers after the position.
+    /// Computes elements from the numbers that begin `first` numbers after the generator's current position.
     fn read_words<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u64, Lane) -> T) {
         self.read_blocks::<T, 4>(self.number + first as u64, to, |block, words, lane| {
             compute(words[lane], (block, lane as u64))
@@ -250,8 +250,8 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Computes elements from halves of numbers that begin `first` halves after the position. If a half was kept from
-    /// the previous call, this kept half is the first of them.
+    /// Computes elements from halves of numbers that begin `first` halves after the generator's current position. If a
+    /// half was kept from the previous call, this kept half is the first of them.
     fn read_halves<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u32, Lane) -> T) {
         let kept = self.half.filter(|_| first == 0 && !to.is_empty());
         let (own, to) = to.split_at_mut(usize::from(kept.is_some()));

@@ -251,7 +251,8 @@ fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) 
 fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stream) -> Result<Function> {
     let name = task.distribution.name();
     let halves = task.halves(kind);
-    // The kernel omits the addition of a mean of 0, because an element needs only about thirty instructions without it.
+    // The kernel omits the addition of a mean of 0, because an element needs only about thirty instructions without
+    // that addition.
     let is_centered = halves && task.distribution == Distribution::Normal && task.scale[0] as f32 == 0.0;
     let key = [task.distribution as u8, u8::from(halves), kind as u8, u8::from(is_centered)];
     COMPILED.function(stream.device(), &key, name, || {

@@ -1,5 +1,4 @@
-//! Computes the position in the random sequence of Philox4x64-10. The host computes by how much a call advances the
-//! position.
+//! Computes the position in the random sequence of Philox4x64-10. The host computes the position after each call.
 
 /// Number of 64-bit words of a stream position in device memory. The words are the counter (4 words), the index of the
 /// next number in the counter's block, a flag that is set if half a number is left, this half, and padding.

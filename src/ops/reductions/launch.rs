@@ -41,7 +41,8 @@ pub struct AxisReduction<'a> {
     pub out: &'a Array,
     /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
-    /// Number that is subtracted from the count of elements per result (`ddof` of `var`).
+    /// Number that is subtracted from the count of elements per result, by which a variance is divided (`ddof` of
+    /// `var`).
     pub less: f64,
 }
 

@@ -12,9 +12,9 @@ static __device__ inline void pygpu_start(pygpu_state *sum, pygpu_number i) {
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none(i * PYGPU_IN_ROW + (PYGPU_ABREAST > 1 ? 0 : v));
 }
 
-// `next` has E packs of elements, whose addresses are `step` packs apart in memory. Adds the elements of the first
-// `valid` of these packs to the states of their results. If an entry of `counts` is false, the mask excludes the pack,
-// which is skipped.
+// The array `next` contains E packs of elements, which were loaded from addresses that are `step` packs apart. Adds the
+// elements of the first `valid` of these packs to the states of their results. A pack whose entry in `counts` is false
+// is skipped, because the reduction's mask excludes it.
 template <int E>
 static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_packed *next, const bool *counts, pygpu_number i,
                                                pygpu_number step, int valid) {

@@ -20,8 +20,8 @@ const THREADS_ON_CPU: u32 = 16;
 /// segment.
 const LANES: u32 = 32;
 const LANES_ON_CPU: u32 = 4;
-/// If the product of the lengths of the axes after the reduced axis is at least this number, a single thread reduces a
-/// segment. Adjacent threads then read adjacent elements.
+/// If the axes after the reduced axis have at least this number of positions (the product of their lengths), one thread
+/// reduces a whole segment. Adjacent threads then read adjacent elements.
 const INNER_OF_SINGLE_LANE: i64 = 16;
 
 static COMPILED: KernelFamily = KernelFamily::of_library(26);

@@ -56,15 +56,15 @@ pub struct ReductionEntry {
     pub first: &'static str,
     /// C declarations of the state's members after the first one.
     pub others: &'static str,
-    /// Maximum total size in bytes of the state's members, not including two members of the element type.
+    /// Maximum total size in bytes of the state's members, apart from at most two members of the element type.
     pub bytes: usize,
     /// Initial state, before any element is added: the value of the first member, and C source for the values of the
     /// other members. In this source, `at` is the smallest index that an element of the state can have.
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Code that adds element `{x}` to state `a`, whose elements all precede `{x}`. The text is empty if it costs no
-    /// more to compute the state of `{x}` by `map`, and to join this state into `a` by `join`.
+    /// Code that adds element `{x}` to state `a`, whose elements all precede `{x}`. The text is empty if it costs no more
+    /// to compute the state of `{x}` by the code `map` and then to join it into `a` by the code `join`.
     pub take: &'static str,
     /// Code that adds the first `valid` of the `N` elements in the array `x` to state `a`. The text is empty if adding
     /// the elements one by one costs no more.

@@ -112,8 +112,8 @@ struct MaskMove<'a> {
     /// and moves no elements.
     array: Option<(&'a Array, i64)>,
     values: &'a Array,
-    /// Stride of the values in bytes. If indices are computed, the distance in bytes between the indices along one axis
-    /// and those along the next axis.
+    /// Stride in bytes between the values that are copied or assigned. If indices are computed, the distance in bytes
+    /// between the indices along one axis and those along the next axis.
     step: i64,
     /// The required number of true elements; negative if any number is allowed.
     expected: i64,

@@ -35,7 +35,7 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_YIELD() ((void)0)
 #endif
 
-// A word that a tile publishes: a count, and in the two bits above the count whether the count includes all earlier
+// A word that a tile publishes: a count, and above it two bits that encode whether the count includes all earlier
 // tiles.
 #define PYGPU_SHIFT (8 * sizeof(pygpu_number) - 2)
 #define PYGPU_OF_TILE ((pygpu_number)1 << PYGPU_SHIFT)

@@ -1,7 +1,7 @@
 // Sorts long rows by the bytes of their keys, the lowest first, with one pass over the keys for each byte (Adinets and
 // Merrill, "Onesweep", 2022). A thread block has a tile of PYGPU_TILE keys. It counts the tile's digits, and publishes
 // these counts before it orders its keys. The sum of the counts of all earlier tiles is the offset of the tile. Counts
-// are integers, so the result does not depend on which block comes first.
+// are integers, so the result does not depend on the order in which the blocks run.
 #define PYGPU_THREADS 256
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(con
         if (own[i]) atomicAdd(&all[i], (pygpu_number)own[i]);
 }
 #else
-// Returns the sum of the numbers that all earlier threads of the block pass to this function.
+// Returns the sum of the numbers that the threads with lower indices in the block pass to this function.
 static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_number *shared) {
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     pygpu_number sum = own;
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                      unsigned *ticket) {
     __shared__ unsigned digits[PYGPU_WARPS * 256];
     __shared__ pygpu_lanes written[PYGPU_WARPS * 256];
-    // Shared memory for the keys, and later for the positions.
+    // Shared memory of a thread block, first for the keys of its tile and later for their positions.
     __shared__ unsigned long long shared[PYGPU_TILE_WORDS];
     pygpu_key *const keys = (pygpu_key *)shared;
     __shared__ pygpu_number base[256], sums[PYGPU_WARPS];
@@ -150,8 +150,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     if (tile == 0) before = pygpu_sum_before(counts[((size_t)row * PYGPU_PASSES + pass) * 256 + tid], sums);
     __syncthreads();
 
-    // Computes the rank of each key in the tile. Keys with the same digit in earlier warps, lanes and turns precede the
-    // key.
+    // Computes the rank of each key in the tile. A key follows all keys with the same digit that earlier warps, earlier
+    // turns of its warp, or earlier lanes process.
 #if PYGPU_PLACES
     unsigned rank[PYGPU_EACH];
 #endif

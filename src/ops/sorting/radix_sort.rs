@@ -23,9 +23,9 @@ const SWEEP: &str = "pygpu_sort_sweep";
 /// Threads per block: one for each value of a digit, which has 8 bits.
 const THREADS: i64 = 256;
 
-/// Number of thread blocks that a multiprocessor runs concurrently. The first number is for sorts without positions;
-/// the second one is for sorts with positions, which need more registers. These numbers, and the numbers of keys in
-/// [`each`], were measured on an H200.
+/// Number of thread blocks that a multiprocessor runs concurrently. The first number applies to sorts that return no
+/// positions, the second one to sorts that return positions, which need more registers. These numbers, and the numbers
+/// of keys in [`each`], were measured on an H200.
 const BLOCKS: [u32; 2] = [4, 3];
 
 /// Number of bytes that a thread of the counting kernel loads at once.
@@ -65,7 +65,8 @@ impl RadixSortPlan {
     }
 }
 
-/// Returns the size in bytes of an element's position between the passes; 0 without positions.
+/// Returns the size in bytes in which an element's position is stored between the radix passes; 0 if no positions are
+/// sorted.
 const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     match (with_places, is_long) {
         (false, _) => 0,
@@ -87,8 +88,8 @@ const fn each(bytes: usize, with_places: bool) -> usize {
 
 /// Device memory that all passes use.
 struct RadixSortScratch {
-    /// Digit counts for each row and pass, look-back entries of the tiles in even passes, and the counters that number
-    /// the tiles.
+    /// Digit counts for each row and pass, look-back entries of the tiles in even passes, and the counters from which
+    /// thread blocks take their tile indices.
     memory: Array,
     /// Look-back entries of the tiles in odd passes. Each pass clears the entries for the next pass.
     other: Array,
@@ -132,7 +133,7 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     };
     let keys = pairs(rows.keys.bytes() as i64, rows.values.filter(|_| !plan.with_places))?;
     let places = match plan.with_places {
-        // Between the passes, a position is stored in fewer bytes than in the result.
+        // Between the radix passes, a position occupies fewer bytes than the 8 bytes that it has in the result.
         true => Some(pairs(plan.number_bytes(), None)?),
         false => None,
     };
@@ -221,7 +222,8 @@ unsafe fn launch_sweep(
     uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
     uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
     let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
-    // SAFETY: the caller guarantees that function, state and rows belong to one plan, and the sizes of the arrays.
+    // SAFETY: the caller guarantees that function, state and rows belong to one plan, and that the arrays have room for
+    // a key and a position of each element.
     unsafe { launch::launch(function, &shape([blocks, 1]), stream, &mut values, &uses) }
 }
 

@@ -19,7 +19,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
         pygpu_number word = PYGPU_UP_TO_TILE;
         while (other >= 0 && (word = PYGPU_PEEK(&said[other])) == 0) PYGPU_YIELD();
         const pygpu_lanes whole = PYGPU_BALLOT(word >= PYGPU_UP_TO_TILE);
-        // Counts are added backwards, up to and including the nearest tile whose count includes all earlier tiles.
+        // The counts of earlier tiles are added up, from the nearest tile backwards to the first tile whose count
+        // already includes all tiles before it.
         const bool counts = whole == 0 || lane <= PYGPU_FIRST_LANE(whole);
         pygpu_number sum = counts ? PYGPU_NUMBER_OF(word) : 0;
 #pragma unroll
@@ -45,7 +46,7 @@ static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, 
 
 static __device__ inline bool pygpu_is_first(pygpu_element before, pygpu_element own) {
     // NaNs are at the end of the sorted elements. Complex numbers with a NaN are equal even if their other parts
-    // differ. With PYGPU_NAN_APART each NaN is a separate run.
+    // differ. If PYGPU_NAN_APART is set, each NaN is a separate run.
     return pygpu_has_nan(own) ? PYGPU_NAN_APART || !pygpu_has_nan(before) : pygpu_differ(pygpu_encode(before), pygpu_encode(own));
 }
 
@@ -81,8 +82,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
             if (i < valid) own[turn] = sorted[i];
         }
     }
-    // One bit for each element, which is set if a run begins at the element. The element before those of a lane was
-    // read by an adjacent lane, so this element is in the cache.
+    // One bit for each element, which is set if a run begins at the element. To detect a run, a lane also reads the
+    // element before its first one. An adjacent lane has loaded that element, so it is in the cache.
     unsigned begins = 0;
 #pragma unroll
     for (int round = 0; round < PYGPU_ROUNDS; round++) {

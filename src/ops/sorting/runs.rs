@@ -32,7 +32,7 @@ const MOST_EACH: u64 = 32;
 /// Size in bytes of a pack, i.e. of the elements that a thread loads by one instruction.
 const BYTES_OF_PACK: u64 = 16;
 
-/// Returns the number of elements per thread.
+/// Returns the number of elements that one thread of the kernel processes.
 fn each(dtype: DType) -> u64 {
     (BYTES_OF_THREAD / dtype.itemsize() as u64).min(MOST_EACH)
 }

@@ -1,5 +1,5 @@
-// Functions of the table of operations that C lacks or defines differently than NumPy. This header includes no other
-// header, like access.h.
+// Functions of the table of operations that C lacks or defines differently than NumPy. Like access.h, this header
+// includes no other header.
 namespace pygpu_op {
 
 // Integer division as in NumPy. A divisor of 0 gives 0; the minimum of the type divided by -1 gives the minimum.
@@ -148,8 +148,8 @@ template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
 template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
-// Values from which the results of complex numbers that are not finite are built: a magnitude, a NaN, and a zero with a
-// given sign.
+// Values from which the results of functions of infinite or NaN complex numbers are built: a magnitude, a NaN, and a
+// zero with a given sign.
 template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
 template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
 template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }
@@ -191,8 +191,8 @@ template <class Z> __device__ inline Z complex_exp2(Z z) {
     typedef decltype(z.real()) T;
     return complex_exp(Z(z.real() * (T)0.6931471805599453, z.imag() * (T)0.6931471805599453));
 }
-// The logarithm of the absolute value of a finite number. Near the unit circle it is computed from the distance to the
-// circle, because the rounded absolute value would be 1.
+// The logarithm of the absolute value of a finite complex number. Near the unit circle it is computed from the distance
+// to the circle, because the rounded absolute value would be 1.
 template <class T> __device__ inline T log_of_size(T x, T y) {
     T size = hypot(x, y);
     if (!(size > (T)0.5 && size < (T)1.5)) return log(size);
@@ -272,8 +272,9 @@ template <class Z> __device__ inline Z complex_arctanh(Z z) {
         T none = no_number(x, y), right = (T)1.5707963267948966;
         return Z(is_far(z) || x == 0 ? copysign((T)0, x) : none, is_far(z) && y == y ? copysign(right, y) : none);
     }
-    // The function is odd. It is computed for |x|, because for x near -1 the argument of `log1p` would lose digits by
-    // cancellation. The formula for |x| = 1 contains no square of y, because the square of a small y would underflow.
+    // The function is odd in x. It is computed for |x|, because for x near -1 the argument of `log1p` would lose digits
+    // by cancellation. The formula for |x| = 1 contains no square of y, because the square of a small y would
+    // underflow.
     T size = fabs(x), apart = 1 - size;
     T real = apart == 0 ? (T)0.5 * log(hypot((T)2, y) / fabs(y))
                         : (T)0.25 * log1p(4 * size / (apart * apart + y * y));

@@ -1,4 +1,4 @@
-// Functions that C lacks. This header includes no other header, like access.h.
+// Mathematical functions that C lacks. Like access.h, this header includes no other header.
 namespace pygpu_op {
 
 // sinpi is exactly 0 for integers, unlike the sine of a product with rounded pi.

@@ -2,8 +2,8 @@
 //!
 //! An entry has groups of types, each with the C expression of one element. `{a}`, `{b}` and so on are the operands in
 //! the loop's type, `{T}` is that type, `{U}` the unsigned type in which integers wrap around. All operands of a loop
-//! have the loop's type; in some entries one operand has a fixed type instead. Loops are tried in the order of
-//! [`ORDER`], which is NumPy's.
+//! have the loop's type; in some entries one operand has a fixed type instead. The loops of an entry are tried in the
+//! order of [`ORDER`], as in NumPy.
 
 use smallvec::SmallVec;
 
@@ -443,13 +443,13 @@ pub static TABLE: &[UfuncEntry] = &[
     real!("lgamma" "Compute the logarithm of the absolute value of the gamma function." "lgamma({a})" 13).by(HostEvaluation::Kernel),
 ];
 
-/// `where`. This entry and the following ones are not in [`TABLE`], because their functions have parameters besides the
-/// arrays. `PyGPU` exposes them as separate functions.
+/// Entry of `where`. This entry and the following ones are not in [`TABLE`], because their functions have parameters
+/// besides the arrays. `PyGPU` exposes them as separate functions.
 pub static WHERE: UfuncEntry = row!("where" 3 "The second operand where the first is true, the third elsewhere." "";
     same(&ORDER, "{a} ? {b} : {c}"))
 .fixed(0, Bool)
 .by(HostEvaluation::Steps);
-/// `clip`: the second and third operands are the lower and the upper limit.
+/// Entry of `clip`: the second and third operands are the lower and the upper limit.
 pub static CLIP: UfuncEntry = row!("clip" 3 "The number, or the limit that it is beyond." ARITHMETIC;
     same(BOOL, "({a} || {b}) && {c}"), same(INTEGERS, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(REAL, "pygpu_op::clip<{T}>({a}, {b}, {c})"),

@@ -35,7 +35,7 @@ functions! {
         return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
     }
 
-    /// Whether a candidate is accepted without computing its probability.
+    /// Whether a rejection method accepts a candidate without computing the candidate's probability.
     pub(super) fn is_accepted(hat: Hat, u: f64, v: f64) -> bool {
         return 0.5 - fabs(u) >= 0.07 && v <= hat.least;
     }
@@ -285,7 +285,8 @@ functions! {
         if !(good > 0.0) || !(sample > 0.0) || !(bad >= 0.0) || sample > total {
             return 0;
         }
-        // The elements that are not drawn have the same distribution, so the smaller of both numbers is used.
+        // The elements that are not drawn have the same distribution, so the method draws the smaller group: the drawn
+        // or the remaining elements.
         let is_many: bool = sample > total - sample;
         let fewer: f64 = choose(is_many, total - sample, sample);
         if fewer < 10.0 {

@@ -45,7 +45,7 @@ pub(in super::super::super) fn exponential_rows() -> &'static [Row] {
     })
 }
 
-/// Holds the rows of a distribution, multiplied by a scale.
+/// Contains the rows of a distribution's quantile table, multiplied by a scale.
 pub(in super::super::super) struct Table<'a>(Cow<'a, [Row]>);
 
 impl<'a> Table<'a> {

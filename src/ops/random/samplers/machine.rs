@@ -30,7 +30,7 @@ pub(in super::super) enum First {
 /// Lane (index among the blocks of one counter) of the first of four elements. Rejected integers use the lanes 0 to 7
 /// and 15 of a block.
 const FIRST_LANE: u64 = 8;
-/// Lane of the first of two pairs of elements.
+/// Lane of the words of the first of two pairs of elements.
 const PAIR_LANE: u64 = 12;
 
 /// Block of words that two elements share, with the number of the pair.

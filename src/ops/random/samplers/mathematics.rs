@@ -106,7 +106,7 @@ functions! {
         return exponential_function(y * ln(x));
     }
 
-    /// Returns `x` or, if the highest bit of a word is set, `-x`.
+    /// Returns `x`, or `-x` if the highest bit of a random word is set.
     fn negated_by(word: u64, x: f64) -> f64 {
         return from_bits(bits(x) ^ ((word >> 63) << 63));
     }

@@ -138,7 +138,7 @@ struct Quick {
 }
 
 impl Sampler {
-    /// Returns the definitions that a kernel needs of this sampler.
+    /// Returns the CUDA definitions of this sampler, which its kernel requires.
     pub(super) fn definitions(self, has_arrays: bool) -> String {
         let Quick { constants: [kind, value], element } = self.quick();
         let (first, stored) = (self.first() as u8, if self.is_whole() { "whole" } else { "" });
@@ -336,7 +336,7 @@ macro_rules! dispatched {
             pub(super) fn $name($($parameter: $of),*) {
                 #[cfg(target_arch = "x86_64")]
                 if std::arch::is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has the feature that the function is compiled for.
+                    // SAFETY: the function requires a processor with FMA, which the condition above has detected.
                     return unsafe { fused::$name($($parameter),*) };
                 }
                 plain::$name($($parameter),*)

@@ -94,7 +94,7 @@ typedef unsigned long long pygpu_word;
 
 static __device__ inline pygpu_word pygpu_look(pygpu_word *place) {
 #if defined(__PYGPU_CPU__)
-    return atomicAdd(place, 0ull); // on the CPU backend, an atomic operation lets other threads run
+    return atomicAdd(place, 0ull); // on the CPU backend, an atomic operation lets the backend's other threads run
 #elif defined(__HIPCC_RTC__) || defined(__HIP__)
     return __hip_atomic_load(place, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 #else

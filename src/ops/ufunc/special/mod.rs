@@ -157,8 +157,9 @@ mod tests {
     use super::*;
     use crate::ufunc::kernel::{LoopOperand, kernel_of};
 
-    /// Macros and references by which a call could modify its operands would make a kernel load single elements instead
-    /// of several at once. The headers must therefore contain neither.
+    /// A special function whose header contains a macro, or a reference to an operand, could modify its operands. Its
+    /// kernel would then load single elements instead of several at once. This test checks that all kernels load
+    /// several elements at once.
     #[test]
     fn kernels_of_special_functions_process_packs() {
         for row in functions().map(|one| &one.row) {
