@@ -82,7 +82,7 @@ macro_rules! driver_objects {
 
 driver_objects! {
     Arc<Allocation>: |block| !block.device().is_cpu();
-    Function: |function| !function.device().is_cpu(); // the drop may unload the kernel's module
+    Function: |function| !function.device().is_cpu(); // the drop of a function may unload the kernel's module
     Module: |module| !module.device().is_cpu();
     OnceLock<Graph>: |graph| graph.get().is_some();
     Elementwise: |kernel| kernel.variants().is_on_device();

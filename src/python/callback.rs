@@ -42,7 +42,7 @@ impl SendPyObject {
     /// survives. If not, the drop of `self` releases the last reference.
     pub(crate) fn release(self, py: Python<'_>) {
         if is_last(&self.0, py) {
-            return; // the drop of `self` then either drops the object here or queues it
+            return; // the reference is the last one: the drop of `self` drops the object here, or queues it for another thread
         }
         let mut this = ManuallyDrop::new(self);
         // SAFETY: the object is taken out once, here, because the drop of `this` does not run.
@@ -64,7 +64,7 @@ pub(crate) fn release_object(object: Py<PyAny>) {
     // GIL, but trust pyo3's count of the thread's attachments, which may be outdated.
     let object = Reference::new(object);
     if shutdown::exiting() {
-        return; // the object stays allocated until the process ends
+        return; // the process is exiting, so the object stays allocated until its end
     }
     if holds_gil() && PythonAccess::here().is_some() {
         release_with_gil(object);

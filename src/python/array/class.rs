@@ -93,11 +93,13 @@ pub(crate) use object::{
 #[pyclass(frozen, subclass, weakref, dict, name = "GPUArray", module = "PyGPU")]
 pub(crate) struct GpuArray {
     array: ManuallyDrop<Array>,
-    /// The array to whose memory this view refers, or the object that the caller passed as `base=`.
+    /// If this array is a view, the array to whose memory it refers; otherwise the object that the caller passed as
+    /// `base=`.
     base: Option<Py<PyAny>>,
-    /// The tuple `shape`, created at its first use. The layout of a value never changes.
+    /// The Python tuple `shape`, created at its first use. It stays valid, because the layout of this value never
+    /// changes.
     pub(super) shape: PyOnce<Py<PyTuple>>,
-    /// Rarely used fields, allocated on first use.
+    /// Rarely used fields of the array object, allocated on first use.
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
@@ -153,7 +155,8 @@ impl GpuArray {
             register_escaped(&value.array);
             value.has_escaped.store(true, Ordering::Relaxed);
             if flush::has_pending() {
-                // Another thread may have deferred an operation on the block before its address was registered.
+                // Another thread may have deferred an operation on the block before the block's address was registered,
+                // so this operation is launched now.
                 require_values(value.array.allocation())?;
             }
         }
@@ -170,7 +173,7 @@ impl GpuArray {
         }
     }
 
-    /// Returns the rarely used fields, and allocates them if necessary.
+    /// Returns the rarely used fields of the array object, and allocates them if necessary.
     pub(crate) fn cold_fields(&self) -> &ColdFields<Self> {
         self.value().cold_fields.get_or_init(Box::default)
     }
@@ -367,8 +370,8 @@ impl Drop for GpuArray {
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
-                // Other references keep the base alive, as for nearly every view. Only the count of references is
-                // decremented. This thread holds the GIL, so pyo3's check for the GIL is skipped.
+                // References of other objects keep the base alive, as for nearly every view, so only the reference
+                // count is decremented. This thread holds the GIL, so pyo3's check for the GIL is skipped.
                 false => Reference::new(base).release(&py),
             }
         }
@@ -377,8 +380,9 @@ impl Drop for GpuArray {
 
 impl GpuArray {
     /// Discards the pending operation that computes this array, if no other code needs the result and no operand is
-    /// freed with the operation. Returns true if the operation was discarded, because the block then owns nothing that
-    /// must be freed. Otherwise flushes if pending operations alone keep too much memory alive, and returns false.
+    /// freed with the operation. Returns true if the operation was discarded, because the array's memory block then
+    /// owns no memory that must be freed. Otherwise flushes if pending operations alone keep too much memory alive, and
+    /// returns false.
     #[inline(never)]
     fn release_pending(&self) -> bool {
         if self.array.drop_unproduced(fusion::discard_result_without_error) {
@@ -397,7 +401,7 @@ impl GpuArray {
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
             // Dropping the array calls no driver, so the array is dropped inside the object, without being moved.
-            // SAFETY: the array is dropped once: here, or below if this branch is not taken.
+            // SAFETY: the array is dropped only once, because this branch returns.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }

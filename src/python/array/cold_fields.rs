@@ -83,7 +83,8 @@ impl<A> ColdFields<A> {
 
     /// Whether the memory object exists and only this array refers to it.
     pub(super) fn has_unshared_gpudata(&self) -> bool {
-        // SAFETY: the callers hold the GIL, and so does the garbage collector.
+        // SAFETY: the callers are methods that Python calls with the GIL held, and the garbage collector, which holds
+        // it too.
         let py = unsafe { Python::assume_attached() };
         self.gpudata
             .get()
@@ -91,7 +92,8 @@ impl<A> ColdFields<A> {
     }
 
     pub(super) fn current(&self) -> Option<&A> {
-        // SAFETY: null, or the contents of an `Arc` in `values`, which lives as long as `self` and is never modified.
+        // SAFETY: the pointer is null, or points to the contents of an `Arc` in `values`. These contents live as long
+        // as `self` and are never modified.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
@@ -137,7 +139,8 @@ impl<A> ColdFields<A> {
         self.is_unallocated.load(Ordering::Relaxed)
     }
 
-    /// Returns the allocator that the user assigned, for memory that is assigned later.
+    /// Returns the allocator that the user assigned to the array's attribute `allocator`; it applies to memory that is
+    /// assigned later.
     pub(crate) fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
         allocator.as_ref().map(|object| object.clone_ref(py))
@@ -161,9 +164,9 @@ impl<A> ColdFields<A> {
         if let Some(memory) = self.gpudata.get() {
             visit.call(memory)?;
         }
-        // A field is skipped while another thread holds the field's lock. This is harmless: that thread uses the array
-        // and therefore has a reference to it, so the collector cannot free the array. The lock is rarely held here,
-        // because the collector holds the GIL and no thread runs Python code under the lock.
+        // The garbage collector skips a field while another thread holds the field's lock. This is harmless: that
+        // thread uses the array and therefore has a reference to it, so the collector cannot free the array. The lock
+        // is rarely held here, because the collector holds the GIL and no thread runs Python code under the lock.
         if let Ok(host) = self.host.try_lock()
             && let Some(host) = host.referent()
         {

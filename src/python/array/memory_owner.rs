@@ -9,7 +9,7 @@ use pygpu_memory::custom_allocator::Allocator;
 
 /// Python owner of external memory, alive as long as any array uses the memory.
 pub(crate) struct MemoryOwner {
-    /// The Python object that owns the memory.
+    /// The Python object whose lifetime determines how long the memory is valid.
     pub(crate) object: SendPyObject,
     /// Whether the memory was allocated for the array itself, by a custom allocator or by the pool.
     pub(crate) is_arrays: bool,

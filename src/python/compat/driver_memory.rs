@@ -125,7 +125,8 @@ fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let address = MemoryArgument::from_python(address)?.address();
     Ok(py.without_gil(|| {
         let device = Device::current()?;
-        // Tracked blocks need no driver call. This includes blocks of the CPU, which has no driver.
+        // For a block that PyGPU tracks, no driver call is needed. All blocks of the CPU, which has no driver, are
+        // tracked.
         match address_registry::find(address) {
             Some(block) => Ok((block.address(), block.bytes())),
             None => device.backend().driver_memory()?.address_range(device.index(), address),
