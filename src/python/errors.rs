@@ -1,4 +1,4 @@
-//! Converts Rust errors into Python exceptions. No other file does this.
+//! Converts Rust errors into Python exceptions. All conversions are in this file.
 
 use pyo3::exceptions::{
     PyBaseException, PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,

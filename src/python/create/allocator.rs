@@ -22,8 +22,8 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::custom_allocator::{self, Allocator, AllocatorBlock, AllocatorChoice};
 use pygpu_memory::{Access, ordered};
 
-/// An allocator: a callable that takes a number of bytes (PyCUDA's form), or an object whose method `allocate` takes a
-/// number of bytes and a stream.
+/// An allocator of Python code: a callable that takes a number of bytes (PyCUDA's form), or an object whose method
+/// `allocate` takes a number of bytes and a stream.
 pub(crate) struct PyAllocator {
     object: SendPyObject,
     takes_stream: bool,
@@ -56,14 +56,14 @@ impl PyAllocator {
         })
     }
 
-    /// Creates an allocator for one array only. The creator of the array calls [`Self::take_tracked_memory`] after the
-    /// allocation.
+    /// Wraps an allocator object for one array only. The function that creates the array calls
+    /// [`Self::take_tracked_memory`] after the allocation.
     pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         custom_allocator::use_for_results();
         Ok(Self { tracked_memory: Some(Mutex::new(None)), ..Self::inherited(object)? })
     }
 
-    /// Creates an allocator for an array and the results of operations on it.
+    /// Wraps an allocator object for an array and for the results of operations on this array.
     fn inherited(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self { is_inherited: true, ..Self::new(object)? })
     }
@@ -85,8 +85,8 @@ impl PyAllocator {
                 let argument = PyStream::from(stream.clone());
                 (object.call_method1(intern!(py, "allocate"), (bytes, argument))?, stream.clone())
             }
-            // If an allocator takes no stream argument, work enqueued on the default stream may use its memory without
-            // further synchronization.
+            // If an allocator takes no stream argument, its memory may be used immediately by work on the default
+            // stream. Other streams wait for the default stream.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
         // A result that is a plain number is rejected, because no object would free the memory at this address. For
@@ -128,12 +128,12 @@ impl PyAllocator {
 }
 
 thread_local! {
-    /// Nesting depth of allocator calls on this thread.
+    /// Number of allocator calls in progress on this thread, each inside the previous one.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Limit of the nesting depth. An allocator may call other allocators, but a recursive allocator would overflow the
-/// stack.
+/// Maximum nesting depth of allocator calls. An allocator may call other allocators, but unlimited recursion would
+/// overflow the stack.
 const MAX_DEPTH: usize = 50;
 
 struct NestedAllocation;
@@ -171,13 +171,13 @@ impl Allocator for PyAllocator {
     }
 }
 
-/// Creates the allocator of results from the allocator object of an array.
+/// Creates, from the allocator object of an array, the allocator for results of operations on the array.
 fn new_result_allocator(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
     Ok(Arc::new(PyAllocator::inherited(object)?))
 }
 
-/// Returns the allocator entry that is stored with an array's memory. Results of operations on the array then use this
-/// allocator, too.
+/// Returns the form of the allocator that is stored with an array's memory, so that results of operations on the array
+/// use this allocator too.
 pub(super) fn result_allocator(object: &Bound<'_, PyAny>) -> InheritedAllocator {
     InheritedAllocator::new(object.clone().unbind(), new_result_allocator)
 }
@@ -233,7 +233,8 @@ fn get_allocator(py: Python<'_>) -> Py<PyAny> {
     to_python(py, &custom_allocator::choice())
 }
 
-/// Sets the allocator of this thread until `put_back`; see `PyGPU.using_allocator`.
+/// Sets the allocator of this thread until the method `put_back` restores the previous one; see
+/// `PyGPU.using_allocator`.
 #[pyclass(frozen, name = "_ThreadsAllocator", module = "PyGPU._core")]
 struct ThreadAllocator(Option<AllocatorChoice>);
 

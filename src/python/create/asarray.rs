@@ -201,7 +201,8 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult
     }
 }
 
-/// Returns the values as an ndarray of a device dtype, and whether no other object refers to the ndarray's memory.
+/// Returns the values as an ndarray of a dtype that devices support, and whether no other object refers to the
+/// ndarray's memory.
 fn to_values<'py>(
     obj: &Bound<'py, PyAny>,
     options: &AsarrayOptions,
@@ -212,7 +213,8 @@ fn to_values<'py>(
             let name = obj.get_type().fully_qualified_name()?;
             return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
         }
-        // NumPy applies the dtype in the same step, so that large integers of a list stay exact.
+        // The dtype is passed to NumPy's conversion of the list. A later cast could change large integers, because they
+        // might have been converted to floats before.
         let values = ndarray::as_ndarray(obj, options.dtype)?;
         let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| not_an_array(obj, error))?;
         return Ok((values, dtype, true));
@@ -269,7 +271,8 @@ fn array_over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Arra
     let buffer = ndarray::host_buffer(values, dtype.itemsize())?;
     let (stream, owner) =
         (Stream::default_of(Device::cpu()?), Box::new(SendPyObject::new(values.clone().into_any().unbind())));
-    // SAFETY: address and layout are those of the ndarray, and the owner keeps the ndarray alive.
+    // SAFETY: address and layout are those of the ndarray, whose elements are inside its memory; `owner` keeps the
+    // ndarray alive.
     Ok(unsafe {
         Array::imported(buffer.address, buffer.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
     })

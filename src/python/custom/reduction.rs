@@ -225,13 +225,14 @@ impl PyReduction {
         let out = result.get().array(py)?;
         kernel.check_out(out, device)?;
         let parts = match ready.parts() {
-            // The result is a placeholder here, because the kernel needs no array of partial results.
+            // If one launch suffices, no array of partial results is needed, and the result's array is passed as a
+            // placeholder.
             0 => result.clone(),
             count => new_exact(py, new_array(py, allocator, &[count], dtype, stream)?)?,
         };
         let outputs = [out, parts.get().array(py)?];
-        // SAFETY: the plan was made for these arrays; `BoundArguments` has checked arrays and values against the
-        // declaration.
+        // SAFETY: the kernel made the plan for these arrays, and `BoundArguments` has checked their types and the
+        // values' sizes against the kernel's declaration.
         py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, outputs, stream) })?;
         drop(arrays);
         bound.retain_foreign(py, stream)?;

@@ -20,7 +20,7 @@ pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) 
     struct BufferView(ffi::Py_buffer);
     impl Drop for BufferView {
         fn drop(&mut self) {
-            // SAFETY: `PyObject_GetBuffer` filled the buffer, which is released once.
+            // SAFETY: `PyObject_GetBuffer` filled the buffer, and this drop is its only release.
             unsafe { ffi::PyBuffer_Release(&mut self.0) };
         }
     }
@@ -32,7 +32,8 @@ pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) 
     let BufferView(buffer) = &view;
     let bytes = match buffer.len {
         0 => &[][..],
-        // SAFETY: the buffer has `length` contiguous bytes until the view is released.
+        // SAFETY: `PyObject_GetBuffer` returned a buffer of `length` contiguous bytes, which stay valid until the view
+        // is released.
         length => unsafe { std::slice::from_raw_parts(buffer.buf.cast::<u8>(), length as usize) },
     };
     Ok(read(bytes))

@@ -20,7 +20,7 @@ pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, args: &[Bound<'py, PyAny>]
     let Some(vectorcall) = capi_optional::vectorcall() else {
         return function.call1(PyTuple::new(function.py(), args)?);
     };
-    // The callee may use one free slot before the arguments.
+    // The first slot of the list stays free, because the callee may overwrite it.
     let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
     arguments.push(std::ptr::null_mut());
     for argument in args {
@@ -51,7 +51,7 @@ pub(crate) fn call_method<'py, const N: usize>(
     let Some(vectorcall_method) = capi_optional::vectorcall_method() else {
         return call_without_vectorcall(object, name, keywords, values);
     };
-    // The callee may use the free slot 0; slot 1 contains the object.
+    // Slot 0 stays free, because the callee may overwrite it; slot 1 contains the object.
     let mut arguments = [std::ptr::null_mut(); 4];
     arguments[1] = object.as_ptr();
     arguments[2..2 + N].copy_from_slice(&values.map(|value| value.as_ptr()));

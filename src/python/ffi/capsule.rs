@@ -22,7 +22,8 @@ pub(crate) fn from_static<T: Sync>(py: Python<'_>, table: &'static T, name: &'st
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(table, name.as_ptr(), None)).map(Bound::unbind) }
 }
 
-/// Returns the pointer of a capsule named `name`; `None` for capsules with other names and for other objects.
+/// Returns the pointer that a capsule named `name` contains; `None` for capsules with other names and for other
+/// objects.
 pub(crate) fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> Option<NonNull<c_void>> {
     if !object.is_instance_of::<PyCapsule>() {
         return None;
@@ -32,7 +33,7 @@ pub(crate) fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> Option<NonNull<
     unsafe { valid_pointer(object.as_ptr(), name) }
 }
 
-/// Returns the pointer of a capsule named `name`; `None` for other names.
+/// Returns the pointer that a capsule named `name` contains; `None` for capsules with other names.
 ///
 /// # Safety
 /// `capsule` is a live capsule, or a capsule that is being destroyed.
@@ -93,8 +94,8 @@ pub(crate) unsafe fn from_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNu
 
 unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) {
     catch_panic((), || {
-        // SAFETY: PyGPU created the capsule, which is being destroyed. The capsule owns its tensor while the capsule
-        // has the first of `NAMES`.
+        // SAFETY: PyGPU created the capsule, which is being destroyed. A consumer that takes the tensor renames the
+        // capsule, so the capsule still owns its tensor if its name is the first of `NAMES`.
         unsafe {
             if let Some(tensor) = valid_pointer(capsule, T::NAMES.0) {
                 T::delete(tensor.cast());
@@ -129,7 +130,7 @@ pub(crate) fn capsule_name(capsule: &Bound<'_, PyCapsule>) -> Option<String> {
         let name = ffi::PyCapsule_GetName(capsule.as_ptr());
         if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }
     };
-    // A capsule without a name is no error, so an exception of the query is dropped.
+    // For a capsule without a name, the query may set an exception. This is no error, so the exception is dropped.
     drop(PyErr::take(capsule.py()));
     name
 }

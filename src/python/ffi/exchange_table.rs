@@ -47,11 +47,11 @@ pub(crate) trait Exchange {
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize>;
 }
 
-/// PyGPU's exchange table. It is static, shared by all threads and never written.
+/// PyGPU's exchange table. The table is static, is shared by all threads, and is never modified.
 #[repr(transparent)]
 pub(crate) struct OwnExchangeTable(DLPackExchangeAPI);
 
-// SAFETY: the table contains only functions and a null pointer.
+// SAFETY: threads may share the table, because it contains only addresses of functions and a null pointer.
 unsafe impl Sync for OwnExchangeTable {}
 
 impl OwnExchangeTable {
@@ -174,7 +174,8 @@ impl ForeignExchangeTable {
             let Some(api) = (unsafe { header.as_ref() }) else { break };
             if api.version.major == VERSION.major {
                 let table = NonNull::from(api).cast::<DLPackExchangeAPI>();
-                // SAFETY: the header reports the supported major version, so the complete table has this type.
+                // SAFETY: the table's header contains the supported major version, and all tables of this version have
+                // this type.
                 let complete: &'static DLPackExchangeAPI = unsafe { table.as_ref() };
                 let usable =
                     complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
@@ -206,12 +207,12 @@ impl ForeignExchangeTable {
     pub(crate) fn take(self, object: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
         let mut out = std::ptr::null_mut();
         let status = match self.0.managed_tensor_from_py_object_no_sync {
-            // SAFETY: the object is of the type to which the table belongs, and the GIL is held.
+            // SAFETY: the caller looked up the table by the object's type, and holds the GIL.
             Some(export) => unsafe { export(object.as_ptr().cast(), &raw mut out) },
             None => -1,
         };
         match NonNull::new(out) {
-            // SAFETY: the producer transferred the ownership of the tensor.
+            // SAFETY: the export succeeded, so the producer has transferred the ownership of the tensor to the caller.
             Some(tensor) if status == 0 => Ok(unsafe { ImportedTensor::versioned(tensor) }?),
             _ => Err(producer_error(object.py(), "managed_tensor_from_py_object_no_sync")),
         }

@@ -56,7 +56,8 @@ pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<
 }
 
 /// Runs the body of a C function that reports errors in Python's way: an error or panic sets the thread's exception and
-/// returns -1. If the caller holds the GIL, as its contract requires, the call costs only the check of the GIL.
+/// returns -1. The C function's contract requires that its caller holds the GIL. If the caller violates this contract,
+/// `work` waits for the GIL.
 pub(crate) fn run_as_c_function(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     catch_panic(-1, || {
         if holds_gil() {
@@ -94,7 +95,8 @@ impl HasGil for GilEnsured {}
 
 impl Drop for GilEnsured {
     fn drop(&mut self) {
-        // SAFETY: this call pairs with the call in `new` on the same thread; nested pairs end innermost first.
+        // SAFETY: this call releases the GIL that `new` acquired on the same thread. Values are dropped in reverse
+        // order of their creation, as the interpreter requires.
         unsafe { ffi::PyGILState_Release(self.0) };
     }
 }

@@ -42,14 +42,16 @@ pub(crate) fn with_dense_bytes<T>(
 ) -> T {
     let is_dense = array.is_c_contiguous() || array.is_fortran_contiguous();
     let bytes = if is_dense { array.len() * itemsize } else { 0 };
-    // SAFETY: the ndarray is alive and dense, and has `bytes` bytes.
+    // SAFETY: the borrow keeps the ndarray alive, and the check above found it dense, so its `bytes` bytes are
+    // contiguous.
     read(unsafe { std::slice::from_raw_parts(address(array) as *const u8, bytes) })
 }
 
 /// Writes `bytes` to the beginning of a new ndarray of one element. Bytes beyond the element's size are ignored.
 pub(crate) fn write_item(array: &Bound<'_, PyUntypedArray>, bytes: &[u8], itemsize: usize) {
     let length = bytes.len().min(itemsize * array.len());
-    // SAFETY: the ndarray is alive, has at least `length` bytes, and is not yet visible to other code.
+    // SAFETY: the borrow keeps the ndarray alive, `length` does not exceed its size, and other code cannot access a new
+    // ndarray yet.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address(array) as *mut u8, length) };
 }
 

@@ -19,7 +19,7 @@ use pyo3::types::PyType;
 /// [`value_offset`], and [`SLOTS`] bytes for `__dict__` and weak references. A zero slot is empty.
 pub(crate) unsafe trait Collected: PyClass {}
 
-/// Returns the offset of the value in an object. pyo3 stores the value directly behind the header.
+/// Returns the offset in bytes of the Rust value in a Python object. pyo3 stores the value directly behind the header.
 pub(crate) const fn value_offset<T>() -> usize {
     size_of::<ffi::PyObject>().next_multiple_of(align_of::<T>())
 }
