@@ -48,8 +48,8 @@ pub(crate) fn index<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
     unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr())) }
 }
 
-/// Returns the value of an exact int. For -1, for other objects and for larger ints the result is -1, and an exception
-/// may be set.
+/// Returns the value of an exact int that fits into the address size. For other objects and larger ints the result is
+/// -1, as for the int -1, and an exception may be set.
 #[inline(always)]
 pub(crate) fn fast_integer(object: &Bound<'_, PyAny>) -> isize {
     // SAFETY: the object is alive, and its value is read only if it is an int.
@@ -74,7 +74,7 @@ pub(crate) enum TooLarge {
 /// # Errors
 /// The error of the object's `__index__`; the exception `too_large` for an integer that exceeds the address size.
 pub(crate) fn integer(object: &Bound<'_, PyAny>, too_large: TooLarge) -> PyResult<isize> {
-    // SAFETY: the object is alive, and the exception classes are static.
+    // SAFETY: the borrow keeps the object alive, and the exception classes are static.
     let value = unsafe {
         let class = match too_large {
             TooLarge::Index => ffi::PyExc_IndexError,
@@ -108,8 +108,8 @@ pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
     }
 }
 
-/// Returns the value of an int and whether it exceeds 64 signed bits. For other objects the value is 0 or -1, without a
-/// meaning.
+/// Returns the value of an int, and whether this value exceeds a signed 64-bit integer. For other objects the returned
+/// value has no meaning.
 #[inline]
 pub(crate) fn signed(object: &Bound<'_, PyAny>) -> (i64, bool) {
     let mut overflow: c_int = 0;
@@ -118,7 +118,8 @@ pub(crate) fn signed(object: &Bound<'_, PyAny>) -> (i64, bool) {
     (number, overflow != 0)
 }
 
-/// Returns the value of an object as a signed 64-bit integer; `None` if it has no such value. No exception is set.
+/// Returns the value of an object as a signed 64-bit integer; `None` for an object that cannot be converted, and for
+/// larger integers. No exception is set.
 #[inline]
 pub(crate) fn long(object: &Bound<'_, PyAny>) -> Option<i64> {
     // SAFETY: the object is alive. The result -1 may indicate an exception, which is taken.

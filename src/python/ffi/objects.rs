@@ -28,13 +28,13 @@ pub(crate) fn exact<'a, 'py, T: PyTypeInfo>(object: Borrowed<'a, 'py, PyAny>) ->
     is_exact::<T>(&object).then(|| unsafe { object.cast_unchecked::<T>() })
 }
 
-/// A frozen pyo3 class. Its value is neither moved nor replaced while the object lives.
+/// A frozen pyo3 class. The Rust value of its objects is neither moved nor replaced while the object lives.
 pub(crate) trait Frozen: PyClass {
-    /// Returns the value of an object, as `object.get()`.
+    /// Returns the Rust value of a Python object, as `object.get()` does.
     fn value<'a>(object: &'a Bound<'_, Self>) -> &'a Self;
 }
 
-/// Returns the value of an object, for the lifetime of the borrow.
+/// Returns the Rust value of a Python object, for the lifetime of the borrow.
 #[inline]
 pub(crate) fn value_of<'a, T: Frozen>(object: Borrowed<'a, '_, T>) -> &'a T {
     // SAFETY: the object, and with it the value, lives as long as `'a`.
@@ -45,7 +45,7 @@ pub(crate) fn value_of<'a, T: Frozen>(object: Borrowed<'a, '_, T>) -> &'a T {
 /// the metaclass.
 #[inline]
 pub(crate) fn has_class(object: &Bound<'_, PyAny>, class: &Bound<'_, PyType>) -> bool {
-    // SAFETY: the call checks the type of a live object against a live class.
+    // SAFETY: the borrows keep the object and the class alive.
     unsafe { ffi::PyObject_TypeCheck(object.as_ptr(), class.as_type_ptr()) != 0 }
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 /// Returns whether two classes have the same `__init__`.
 pub(crate) fn has_same_init(class: &Bound<'_, PyType>, other: &Bound<'_, PyType>) -> bool {
     let slot = |class: &Bound<'_, PyType>| {
-        // SAFETY: both types are alive. Static types have slots too since Python 3.10.
+        // SAFETY: the borrows keep both types alive. Since Python 3.10, the slots of static types may be queried too.
         unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_init) }
     };
     slot(class) == slot(other)
@@ -71,14 +71,14 @@ pub(crate) fn references(object: &Bound<'_, PyAny>) -> isize {
     unsafe { ffi::Py_REFCNT(object.as_ptr()) }
 }
 
-/// Returns whether a reference is the only one to its object.
+/// Returns whether a reference is the only reference to its object.
 #[inline]
 pub(crate) fn is_last<T>(object: &Py<T>, _: Python<'_>) -> bool {
     // SAFETY: the object is alive, and the GIL token proves that the thread holds the GIL.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) == 1 }
 }
 
-/// Marks types whose values prove that the thread holds the GIL.
+/// Trait of types whose values exist only on a thread that holds the GIL, and thereby prove this.
 pub(crate) trait HasGil {}
 
 impl HasGil for Python<'_> {}
@@ -87,7 +87,7 @@ impl HasGil for Python<'_> {}
 /// attachments; the drop does nothing.
 pub(crate) struct Reference(NonNull<ffi::PyObject>);
 
-// SAFETY: the value is an address, and `release` requires the GIL.
+// SAFETY: the value may be sent to other threads, because it is only an address, and `release` requires the GIL.
 unsafe impl Send for Reference {}
 
 impl Reference {
@@ -108,7 +108,8 @@ impl Reference {
     /// Releases the reference.
     #[inline]
     pub(crate) fn release(self, _: &impl HasGil) {
-        // SAFETY: the reference is released once, and the token proves that the thread holds the GIL.
+        // SAFETY: `release` consumes the reference, so it is released only once, and the token proves that the thread
+        // holds the GIL.
         unsafe { ffi::Py_DECREF(self.0.as_ptr()) };
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn is_aligned(array: &DeferredArray) -> bool {
         || (layout.is_c_contiguous() && is_multiple(first))
 }
 
-/// Returns the stream in whose order an operation on one array is deferred; `None` if the operation is launched
+/// Returns the stream on which a deferred operation on one array will be launched; `None` if the operation is launched
 /// eagerly.
 ///
 /// # Errors
@@ -55,8 +55,8 @@ pub(crate) fn deferral_stream(array: &DeferredArray) -> PyResult<Option<Stream>>
     Ok(can_wait.then_some(stream))
 }
 
-/// Loads compiler files and starts the helper thread before the first node is queued, so that no flush has to do this
-/// work.
+/// Loads compiler files and starts the helper thread before the first node is queued, so that flushes are not delayed
+/// by this work.
 #[inline]
 pub(crate) fn prepare(stream: &Stream) {
     kernel::resolve(stream.device().kind());
@@ -74,14 +74,15 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
         Err(returned) => push_after_flush(returned, block)?,
     };
     if visibility == Visibility::Shared {
-        // Code that ran after the check of the operands made an operand's address visible outside PyGPU. A later write
-        // through that address would change the node's result.
+        // After the check of the operands, other code has made an operand's address visible outside PyGPU. A later
+        // write through that address would change the node's result.
         flush::flush(FlushReason::EagerOperation);
     }
     Ok(())
 }
 
-/// Queues a node after a flush, so that its operation follows the operations that are pending or being launched.
+/// Performs the flush that `obstacle` requires, and then queues the node. The node's operation is thus launched after
+/// the operations that were pending or being launched.
 #[cold]
 fn push_after_flush(
     (mut node, mut obstacle): (Box<DeferredNode>, Obstacle),

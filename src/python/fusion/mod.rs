@@ -63,7 +63,7 @@ pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
 #[inline(never)]
 pub(crate) fn require_values(block: &Arc<Allocation>) -> PyResult<()> {
     if block.device().is_cpu() {
-        return Ok(()); // no deferred operation uses CPU memory
+        return Ok(()); // operations on CPU memory are never deferred
     }
     hooks::flush(FlushReason::Values);
     block.flush(Access::Read, FlushReason::Values);

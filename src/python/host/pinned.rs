@@ -1,4 +1,4 @@
-//! Creates ndarrays over pinned host memory, which the copy engines of a device access directly.
+//! Creates ndarrays over pinned host memory, which the device's copy engines access without the processor.
 
 use std::sync::Arc;
 

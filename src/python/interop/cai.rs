@@ -23,11 +23,11 @@ use pygpu_interop::cai;
 use pygpu_interop::imported_memory::ImportedMemory;
 use pygpu_layout::Dims;
 
-/// Dictionaries that an export copies, one per dtype. Inserting six keys into an empty dictionary would resize that
-/// dictionary, which costs time.
+/// Template dictionaries, one per dtype. An export copies a template instead of creating an empty dictionary, which
+/// would be resized when six keys are inserted.
 static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
-/// The CUDA array interface and NumPy's array interface, which differ in one key.
+/// The CUDA array interface and NumPy's array interface, whose dictionaries differ in one key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Interface {
     Cuda,
@@ -83,7 +83,8 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
     let layout = array.layout();
     entries.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
     let address = match (interface, owner.escaping_address(py)?) {
-        // NumPy before 2.0 rejects a null address, even for arrays without elements.
+        // NumPy before 2.0 rejects a null address even for arrays without elements, so another number replaces the
+        // address.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
         (_, address) => address,
     };
@@ -243,7 +244,7 @@ impl<'py> InterfaceDict<'py> {
             return Err(wrong());
         }
         let pointer = integer_pair.get_item(0)?;
-        // Some producers use None as the address of arrays without elements.
+        // For arrays without elements, some producers pass None as the address.
         let address = if pointer.is_none() { 0 } else { number::size(&pointer, "the pointer in 'data'")? };
         Ok((address, integer_pair.get_item(1)?.is_truthy()?))
     }
@@ -338,7 +339,8 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let description = dict.description()?;
     let stream = dict.stream()?;
     let owner = Box::new(SendPyObject::new(object.clone().unbind()));
-    // SAFETY: the object's description of its memory cannot be verified; `owner` keeps the object alive.
+    // SAFETY: the protocol requires that the object describes valid memory, which cannot be verified; `owner` keeps the
+    // object alive.
     let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, owner) });
     let imported = imported?;
     if stream.is_none() && stream_check::is_on() {

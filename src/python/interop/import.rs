@@ -58,7 +58,7 @@ impl ImportErrors {
         self.0.push(error);
     }
 
-    /// Returns the error `last`, with the earlier errors as its causes.
+    /// Returns the error `last` of the last protocol, with the errors of the protocols tried before as its causes.
     pub(crate) fn chain_before(self, py: Python<'_>, last: PyErr) -> PyErr {
         let mut earlier: Option<PyErr> = None;
         for error in self.0.into_iter().chain([last.clone_ref(py)]) {

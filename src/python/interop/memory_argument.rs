@@ -30,7 +30,7 @@ use pygpu_layout::Layout;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
 use pygpu_memory::{Allocation, OwnerBox};
 
-/// An owner that is kept alive while arrays refer to its memory.
+/// An owner of memory that is kept alive while arrays refer to the memory.
 pub(crate) trait IntoOwner {
     /// Converts the owner for an array in an existing memory block. The block frees its memory independently of the
     /// owner.
@@ -115,7 +115,7 @@ impl MemoryArgument {
 
     fn from_array(array: &Array) -> Self {
         let block = Arc::clone(array.allocation());
-        // An empty array has a block but no element, so the block determines the address.
+        // An empty array has a memory block but no element, so the address is that of the block.
         let address = if array.layout().size() == 0 { block.address() } else { array.address() };
         Self::from_block(address, block, array.readonly())
     }
@@ -124,8 +124,8 @@ impl MemoryArgument {
         Self { address, blocks: smallvec![(block, AddressedMemory::Own)], reported_extent: None, readonly }
     }
 
-    /// Stores the extent of the memory, as the object at the address reports it. The extent is `nbytes` or `size` of
-    /// the object, of its `_block` (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
+    /// Stores the extent of the memory that the Python object reports. The extent is `nbytes` or `size` of the object,
+    /// of its `_block` (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
     fn reported_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         let attribute = |holder: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {
@@ -170,7 +170,8 @@ impl MemoryArgument {
         self.blocks.iter().find(|(_, kind)| *kind != AddressedMemory::Pinned).map(|(block, _)| block)
     }
 
-    /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the address.
+    /// Returns an array of all bytes from the address to the end of its memory block. A kernel that receives the
+    /// address may access all of them.
     pub(crate) fn remaining_block(&self) -> Option<Array> {
         let block = self.block()?;
         let offset = self.address.wrapping_sub(block.address()) as i64;
@@ -219,7 +220,7 @@ impl MemoryArgument {
         largest.map(|(block, _)| (block.address(), block.address() + block.bytes())).or(self.reported_extent)
     }
 
-    /// Returns the innermost block that contains all bytes from `low` to `high`, relative to the address.
+    /// Returns the innermost registered block that contains all bytes from `low` to `high`, relative to the address.
     fn holder(&self, low: i64, high: i64) -> Option<&(Arc<Allocation>, AddressedMemory)> {
         let start = self.address as i128;
         self.blocks.iter().find(|(block, _)| {
@@ -307,7 +308,7 @@ fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
     }
     let device = Device::current()?;
     if device.is_cpu() {
-        return Ok(device); // all host memory belongs to the CPU backend
+        return Ok(device); // if the CPU backend is in use, any address is host memory
     }
     Ok(match device.backend().pointer_kind(address)? {
         PointerKind::Device(index) => Device::new(device.backend(), index)?,
