@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 /// Returns whether an object supports the buffer protocol.
 pub(crate) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call only checks the type of a live object.
+    // SAFETY: the borrow keeps the object alive, and the call only reads its type.
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) 
         }
     }
     let mut view = BufferView(ffi::Py_buffer::new());
-    // SAFETY: the object is alive, and `view` has memory for the result.
+    // SAFETY: the borrow keeps the object alive, and `view` has memory for the result.
     if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view.0, ffi::PyBUF_SIMPLE as c_int) } != 0 {
         return Err(PyErr::fetch(object.py()));
     }

@@ -125,7 +125,7 @@ pub(crate) fn take_tensor<T: ManagedTensor>(capsule: &Bound<'_, PyAny>) -> PyRes
 
 /// Returns the name of a capsule, or `None` if it has no name.
 pub(crate) fn capsule_name(capsule: &Bound<'_, PyCapsule>) -> Option<String> {
-    // SAFETY: the capsule is alive, and its name lives as long as the capsule.
+    // SAFETY: the borrow keeps the capsule alive, and its name lives as long as the capsule.
     let name = unsafe {
         let name = ffi::PyCapsule_GetName(capsule.as_ptr());
         if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }

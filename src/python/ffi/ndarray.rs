@@ -15,12 +15,12 @@ use pygpu_layout::Dims;
 
 /// Returns the address of element zero of an ndarray.
 pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
-    // SAFETY: the ndarray is alive.
+    // SAFETY: the borrow keeps the ndarray alive.
     unsafe { (*array.as_array_ptr()).fields.data as usize }
 }
 
 fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
-    // SAFETY: the ndarray is alive.
+    // SAFETY: the borrow keeps the ndarray alive.
     unsafe { (*array.as_array_ptr()).fields.flags }
 }
 
@@ -94,7 +94,7 @@ pub(crate) unsafe fn over<'py>(
 /// The errors of NumPy.
 pub(crate) fn set_base<'py>(array: &Bound<'py, PyUntypedArray>, owner: Bound<'py, PyAny>) -> PyResult<()> {
     let py = array.py();
-    // SAFETY: the ndarray is alive, and NumPy consumes the reference to the owner.
+    // SAFETY: the borrow keeps the ndarray alive, and NumPy consumes the reference to the owner.
     match unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) } < 0 {
         true => Err(PyErr::fetch(py)),
         false => Ok(()),
@@ -180,7 +180,7 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
 
 /// Returns whether an object is a NumPy scalar of any type.
 pub(crate) fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call checks the type of a live object against a class that NumPy keeps alive.
+    // SAFETY: the borrow keeps the object alive, NumPy keeps the class alive, and the call only reads the types.
     unsafe {
         let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
         ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0

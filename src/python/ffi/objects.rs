@@ -11,7 +11,7 @@ use pyo3::{Borrowed, PyClass};
 /// Returns the address of an object's type.
 #[inline]
 pub(crate) fn class_of(object: &Bound<'_, PyAny>) -> *mut ffi::PyTypeObject {
-    // SAFETY: the object is alive, so its type can be read.
+    // SAFETY: the borrow keeps the object alive, so its type can be read.
     unsafe { ffi::Py_TYPE(object.as_ptr()) }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn has_class(object: &Bound<'_, PyAny>, class: &Bound<'_, PyType>) ->
 
 /// Returns whether the type of an object is a sequence.
 pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call only checks the type of a live object.
+    // SAFETY: the borrow keeps the object alive, and the call only reads its type.
     unsafe { ffi::PySequence_Check(object.as_ptr()) != 0 }
 }
 
@@ -67,14 +67,14 @@ pub(crate) fn has_same_init(class: &Bound<'_, PyType>, other: &Bound<'_, PyType>
 /// Returns the number of references to an object.
 #[inline]
 pub(crate) fn references(object: &Bound<'_, PyAny>) -> isize {
-    // SAFETY: the object is alive, and the thread holds the GIL.
+    // SAFETY: the borrow keeps the object alive, and the thread holds the GIL.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) }
 }
 
 /// Returns whether a reference is the only reference to its object.
 #[inline]
 pub(crate) fn is_last<T>(object: &Py<T>, _: Python<'_>) -> bool {
-    // SAFETY: the object is alive, and the GIL token proves that the thread holds the GIL.
+    // SAFETY: the borrow keeps the object alive, and the GIL token proves that the thread holds the GIL.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) == 1 }
 }
 
@@ -94,14 +94,14 @@ impl Reference {
     /// Takes ownership of a reference.
     #[inline]
     pub(crate) fn new(object: Py<PyAny>) -> Self {
-        // SAFETY: the address of a live object is not null.
+        // SAFETY: the reference keeps the object alive, so its address is not null.
         Self(unsafe { NonNull::new_unchecked(object.into_ptr()) })
     }
 
     /// Returns whether other references to the object exist besides this reference.
     #[inline]
     pub(crate) fn is_shared(&self, _: &impl HasGil) -> bool {
-        // SAFETY: the object is alive, and the token proves that the thread holds the GIL.
+        // SAFETY: this reference keeps the object alive, and the token proves that the thread holds the GIL.
         unsafe { ffi::Py_REFCNT(self.0.as_ptr()) > 1 }
     }
 
