@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 
-/// A value that is created on first use. All users obtain the same value.
+/// A value that is created on first use. All later uses return the same value.
 pub(crate) struct PyOnce<T>(OnceLock<T>);
 
 impl<T> PyOnce<T> {

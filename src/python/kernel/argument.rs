@@ -1,5 +1,5 @@
-//! Defines the class `KernelArgument`, which contains the bytes of a kernel parameter and the owners of the addresses
-//! in these bytes.
+//! Defines the class `KernelArgument`, which contains the bytes of a kernel parameter and the owners of the memory at
+//! the addresses in these bytes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;
 use pygpu_memory::{Access, Allocation};
 
-/// The owners of the addresses in an argument's bytes, each with the access of a kernel to the owner's memory.
+/// The owners of the memory at the addresses in an argument's bytes, each with the kind of access (read or write) that
+/// a kernel has to this memory.
 type Owners = Box<[(Py<PyAny>, Access)]>;
 
 /// Bytes of a kernel parameter with the owners of the addresses in them; base class of `Struct` and `TensorMap`.

@@ -109,7 +109,7 @@ fn policy(value: &Bound<'_, PyAny>) -> PyResult<ClusterPolicy> {
 }
 
 impl PyLaunchConfig {
-    /// Returns the Rust core's launch configuration.
+    /// Returns the launch configuration as a value of the Rust core.
     pub(crate) fn config(&self) -> &LaunchConfig {
         &self.config
     }

@@ -17,7 +17,8 @@ use pygpu_device::Device;
 use pygpu_layout::MemoryOrder;
 use pygpu_ops::reductions::ReductionEntry;
 
-/// Returns the truth value of a mask that is a number and thus selects all elements or none; `None` for other objects.
+/// Returns the truth value of a mask that is a single number, and thus selects all elements or none. Returns `None` for
+/// other objects.
 pub(super) fn truth_of_number(mask: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
     if mask.is_instance_of::<GpuArray>() || !is_scalar(mask) { Ok(None) } else { mask.is_truthy().map(Some) }
 }

@@ -41,7 +41,7 @@ pub(super) fn run(
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
         HostEvaluation::Steps | HostEvaluation::Kernel | HostEvaluation::SciPy => cpu_view::owning(py, array),
     };
-    // The arguments are passed by position, because looking up keywords costs time.
+    // The arguments are passed by position where possible, because NumPy would spend time looking up keywords.
     let mut arguments: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
         arguments.push(match value {

@@ -179,7 +179,7 @@ enum Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Returns how much of the sequence the elements of an array use.
+    /// Returns how many random numbers of the sequence the elements of an array use.
     fn amount(self, target: &Array, key: [u64; 2], place: PositionSource<'a>) -> Amount {
         let size = target.layout().size() as u64;
         match self {

@@ -34,8 +34,8 @@ fn layouts<'v>(
     values.iter().filter_map(UfuncOperand::array).map(DeferredArray::layout).chain(mask)
 }
 
-/// Returns the device of all arrays of a call, or the current device if the call has no array. Rejects arrays on
-/// different devices.
+/// Returns the device of all arrays of a call, or the current device if the call has no array. If the arrays are on
+/// different devices, the call is rejected.
 #[inline(always)] // inlined, which adds little code, because there are two callers
 pub(super) fn common_device(
     entry: &UfuncEntry,

@@ -148,7 +148,7 @@ fn compare_with_other_type(
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
-        return Err(array_argument::type_error(other)); // NumPy would compare elements on the host
+        return Err(array_argument::type_error(other)); // NumPy's operator would compare the elements on the host
     }
     let like = if is_equality { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())

@@ -129,7 +129,7 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyRes
 fn argsorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
-    // As in NumPy, axis 0 or -1 of an array without axes is accepted, as if the array had one axis with one element.
+    // For an array without axes, axis 0 or -1 is accepted as in NumPy, as if the array had one axis with one element.
     let is_element = a.get().layout().ndim() == 0 && matches!(options.axis, Some(0 | -1));
     let (array, axis) = sort_operand(a, if is_element { None } else { options.axis })?;
     let result = if is_sorted_by_numpy(&array)? {

@@ -1,5 +1,5 @@
-//! Stores rarely used data of a launch. These are owners to keep alive, host arrays to copy back, hooks of arguments,
-//! and the positions of arguments with a special alignment.
+//! Stores rarely used data of a kernel launch. These are owners to keep alive, host arrays to copy back, hooks of
+//! arguments, and the positions of arguments with a special alignment.
 
 use pyo3::prelude::*;
 
@@ -12,7 +12,7 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::WideValue;
 use pygpu_memory::Access;
 
-/// Rarely used data of the arguments of one launch. Most launches have none.
+/// Rarely used data of the arguments of one launch. Most launches need no such data.
 #[derive(Default)]
 pub(crate) struct LaunchExtras<'py> {
     /// Arrays of other libraries, with the kernel's access to them.

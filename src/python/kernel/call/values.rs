@@ -20,7 +20,7 @@ use pygpu_kernel::Arguments;
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     if value.is_exact_instance_of::<PyFloat>() {
-        return None; // float is the most common class, so it is excluded first
+        return None; // Python's float, the most common class of numbers, is excluded first
     }
     ffi::ndarray::numpy_scalar(value)
 }
@@ -192,7 +192,7 @@ fn push_signed(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, Py
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
     }
-    arguments.push_word(number as u64); // on little-endian machines a narrower type is the word's first bytes
+    arguments.push_word(number as u64); // on little-endian machines, the first bytes of the word are the value in the narrower type
     Ok(true)
 }
 
@@ -268,7 +268,8 @@ pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
 
 /// Returns the address that an int contains.
 pub(crate) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    // `signed` is tried first, because it is much faster than `extract::<usize>`, which reads the int byte by byte.
+    // `signed` is tried first, because it takes much less time than `extract::<usize>`, which reads the int byte by
+    // byte.
     if let (number, false) = ffi::numbers::signed(value)
         && let Ok(address) = usize::try_from(number)
     {

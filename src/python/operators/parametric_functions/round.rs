@@ -36,8 +36,8 @@ fn is_complex(kind: ScalarType) -> bool {
     matches!(kind, ScalarType::Complex64 | ScalarType::Complex128)
 }
 
-/// The power of ten that moves the last digit to keep to the ones place. A number is multiplied by this power to round
-/// after the decimal point, and divided by this power to round before the point.
+/// The power of ten that moves the last digit that rounding keeps to the ones place. A number is multiplied by this
+/// power to round after the decimal point, and divided by this power to round before the point.
 struct Scale {
     exponent: u32,
     is_factor: bool,
@@ -86,7 +86,7 @@ impl Scale {
         compute(last, &[scaled.as_any(), &scale], &into_scaled)
     }
 
-    /// Whether an integer type can represent the power of ten.
+    /// Whether an integer type can represent 10 to the power of the number of digits.
     fn fits(&self, kind: ScalarType) -> bool {
         let bits = 8 * DType::new(kind).itemsize() as u32;
         let is_signed = matches!(kind, ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64);

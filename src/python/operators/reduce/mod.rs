@@ -1,4 +1,4 @@
-//! Reduces arrays over axes, by kernels on the current stream. For arrays in host memory NumPy computes the reduction.
+//! Reduces arrays over axes, by kernels on the current stream, or, for arrays in host memory, by NumPy.
 
 mod output_argument;
 pub(super) mod segments;
@@ -39,7 +39,7 @@ pub(super) struct ReductionArgs<'py> {
     pub(super) keepdims: bool,
     pub(super) initial: Option<Bound<'py, PyAny>>,
     pub(super) mask: Option<Bound<'py, PyAny>>,
-    /// Number that is subtracted from the count of elements (`ddof`).
+    /// Number that is subtracted from the count of elements, by which a variance is divided (`ddof`).
     pub(super) ddof: f64,
 }
 
@@ -182,7 +182,7 @@ struct ResolvedReduction {
     entry: &'static ReductionEntry,
     /// The reduced axes as a bit set.
     reduced: u64,
-    /// The type of the computation. The field `result` is the type of the results.
+    /// The element type in which the reduction is computed. The field `result` is the type of the results.
     computed: ScalarType,
     result: ScalarType,
     /// The results' shape with length 1 along the reduced axes; `squeezed_shape` lacks these axes.
@@ -212,7 +212,8 @@ impl ResolvedReduction {
         if args.keepdims { &self.keepdims_shape } else { &self.squeezed_shape }
     }
 
-    /// Rejects an empty array, and a mask, for a function without identity that is called without `initial=`.
+    /// Rejects empty arrays and masks if the function has no identity and the caller passes no `initial=`, because a
+    /// result could then be undefined.
     fn check_identity(&self, array: &Array, has_mask: bool, initial: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let entry = self.entry;
         if entry.has_neutral() || initial.is_some() {
@@ -261,7 +262,8 @@ impl ResolvedReduction {
         let &Self { entry, reduced, computed, .. } = self;
         let view = if args.keepdims { target.clone() } else { keepdims_view(target, &self.keepdims_shape)? };
         let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
-        // Overlapping arrays are copied: one thread block may write results where another block still has to read.
+        // An operand that overlaps the array of results is copied, because one thread block may write results to memory
+        // that another block still has to read.
         let copy_if_overlapping = |read: &Array| match copy::may_overlap(target, read) {
             true => transfer::device_copy_like(py, read).map(Some),
             false => Ok(None),
@@ -348,7 +350,8 @@ fn keepdims_view(target: &Array, keepdims_shape: &[i64]) -> PyResult<Array> {
     Ok(target.view(layout.unwrap_or_else(|| target.layout().clone()))?)
 }
 
-/// Fills the results of a reduction over zero elements.
+/// Fills the results of a reduction over zero elements: with `initial`, the function's identity, or NaN for means and
+/// variances.
 fn fill_identity(
     py: Python<'_>,
     entry: &ReductionEntry,
