@@ -59,7 +59,7 @@ pub(crate) struct PyDevice {
     pub(crate) device: Device,
 }
 
-/// Python objects of the devices, one per device, created on first use.
+/// Cache of `Device` objects, one for each device, created on first use.
 static SHARED: PerDevice<PyOnce<Py<PyDevice>>> = per_device!(PyOnce::new());
 
 impl PyDevice {
@@ -87,7 +87,7 @@ thread_local! {
 /// `TypeError` for any other object, including bools; `ValueError` for a device that does not exist; errors of the
 /// driver.
 pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    // The GIL is not released here, because the query of the current device only reads a thread-local variable and
+    // The GIL is held during the query of the current device, because the query only reads a thread-local variable and
     // never blocks.
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Device::current()?) };
     if let Ok(device) = object.cast::<PyDevice>() {
@@ -126,8 +126,8 @@ fn from_default_backend(number: i64) -> Result<Device> {
     })
 }
 
-/// Makes a device of the default backend current. Devices of other backends are rejected, because a call without
-/// `device=` uses the default backend.
+/// Makes a device of the default backend current. Devices of other backends are rejected: a later call without
+/// `device=` would still use the default backend.
 pub(crate) fn make_current(device: Device) -> Result<()> {
     let default = backend::default_backend()?.kind();
     if default != device.kind() {
@@ -150,7 +150,8 @@ fn check_peer(device: Device, peer: Device) -> Result<()> {
 
 pub(crate) fn reaches(device: Device, peer: Device) -> Result<bool> {
     check_peer(device, peer)?;
-    // A device reads its own memory directly, although drivers report that a device is not a peer of itself.
+    // For two equal devices the result is true, because a device reads its own memory directly. Drivers report that a
+    // device is not a peer of itself.
     Ok(device == peer || device.backend().can_access_peer(device.index(), peer.index())?)
 }
 

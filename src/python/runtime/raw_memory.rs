@@ -27,7 +27,7 @@ pub(super) type AllocationMap<T> = ForkSafeMutex<BTreeMap<Address, T>>;
 
 pub(super) static ON_DEVICE: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static PINNED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
-/// Blocks that were allocated in the order of a stream, by their addresses.
+/// Memory blocks that `raw_allocate_async` allocated in the order of a stream, by their addresses.
 pub(super) static STREAM_ORDERED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static REGISTERED: AllocationMap<Device> = ForkSafeMutex::new(BTreeMap::new());
 
@@ -94,7 +94,8 @@ fn remove_block(
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
         return Err(driver_error(operation, INVALID_VALUE, detail));
     };
-    // The address is removed from the registry now, because arrays may keep the block alive after the drop below.
+    // The address is removed from the registry before the block is dropped, because arrays may keep the block alive
+    // after the drop.
     address_registry::forget(&block);
     shutdown::collect_errors(|| drop(block))
 }
@@ -258,7 +259,8 @@ fn unregister_range(address: Address) -> Result<()> {
         let detail = format!("address {address:#x} was not registered by this module, or was unregistered already");
         return Err(driver_error("cudaHostUnregister", NOT_REGISTERED, detail));
     };
-    // SAFETY: `register_range` pinned the range; the caller guarantees that no copy of the range is in progress.
+    // SAFETY: `register_range` pinned the range; the Python docstring obliges the caller to wait for all copies of the
+    // range before this call.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
     if outcome.is_err() {
         // The driver refused the call, so the memory is still pinned. Its entry in `REGISTERED` is restored, so that

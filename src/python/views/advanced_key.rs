@@ -154,7 +154,7 @@ fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selectio
                 view_axis += 1;
                 indexer.new_axis()
             }
-            // `key_items::resolve_arrays` has replaced items of these kinds.
+            // Items of these kinds do not occur here, because `key_items::resolve_arrays` has replaced them.
             KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None),
             KeyItem::NewAxis => {
                 view_axis += 1;
@@ -194,8 +194,8 @@ fn position(items: &[KeyItem<'_>], removed: &[usize]) -> usize {
     let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
     let are_adjacent = items[first..=last].iter().all(KeyItem::is_advanced);
-    // Integers also count as advanced items, but integers have no axis in the view. Therefore the position of the first
-    // index array in the view applies even if integers precede it.
+    // Integers also count as advanced items, but integers have no axis in the view. Therefore the axes are inserted at
+    // the position of the first index array, even if integers precede this array.
     if are_adjacent { removed.first().copied().unwrap_or(0) } else { 0 }
 }
 

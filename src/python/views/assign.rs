@@ -74,7 +74,8 @@ pub(super) fn assign_array(
     if source.device() == target.device() {
         return cast_into(py, target, CastValues::Array(&source.view(layout)?), mask, stream);
     }
-    // The source's device converts the elements to the target's dtype, before the transfer to the target's device.
+    // The elements are converted to the target's dtype on the source's device, before they are transferred to the
+    // target's device.
     let converted = match source.dtype() == target.dtype() {
         true => source.clone(),
         false => cast::cast_like(py, source, target.dtype())?,

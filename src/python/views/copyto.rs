@@ -97,8 +97,8 @@ pub(crate) fn copyto(
     r#where: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let py = dst.py();
-    // The target must be an array. A list, which other arguments may be, would be copied, and the values would be
-    // written into the copy.
+    // Unlike other arguments, the target must not be a list: a list would be copied to an array, and the values would
+    // be written into this copy.
     let dst = dst.cast::<GpuArray>().map_err(|_| argument_errors::target("copyto", dst))?;
     let target = dst.get().array(py)?;
     target.check_writable("copyto")?;

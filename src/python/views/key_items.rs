@@ -63,7 +63,8 @@ impl KeyItem<'_> {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
     }
 
-    /// Whether the item is an array, next to which zero-dimensional integer arrays of the same key count as integers.
+    /// Whether the item is an index array, a mask or a truth value. If a key contains one, its zero-dimensional integer
+    /// arrays count as integers.
     const fn is_array(&self) -> bool {
         matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
     }
@@ -176,8 +177,8 @@ pub(super) fn resolve_arrays<'py>(
         let consumed = item.consumed();
         match item {
             KeyItem::Single(_, Some(integer)) if has_arrays => resolve_arrays.push(KeyItem::Integer(integer)),
-            // The array is downloaded and becomes an integer, because the bounds of an integer are checked even if the
-            // other items select no element.
+            // The zero-dimensional array is downloaded and becomes an integer, because the bounds of an integer are
+            // checked even if the other items select no element.
             KeyItem::Single(indices, None) if has_arrays => {
                 resolve_arrays.push(KeyItem::Integer(scalar_value(py, &indices)?))
             }
@@ -231,7 +232,7 @@ pub(super) fn mask_fits(layout: &Layout, axis: usize, shape: impl Iterator<Item 
     layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
 }
 
-/// Returns a view of one row of a matrix of 64-bit indices.
+/// Returns a view of row `row` of a matrix of 64-bit indices.
 pub(super) fn matrix_row(positions: &Array, row: usize) -> PyResult<Array> {
     let layout = positions.layout();
     let (count, step) = (layout.axes()[1].len, layout.axes()[0].stride);

@@ -87,7 +87,8 @@ fn try_hand_over(
     let (origin, named, suspects): (Bound<'_, PyAny>, Option<Bound<'_, PyStream>>, Vec<Bound<'_, PyStream>>) =
         answer.extract()?;
     let origin = origin_of(origin);
-    // A stream that PyGPU created stays valid without the stream object of the other library.
+    // If PyGPU created the consumer's stream, it is used directly, because it stays valid without the stream object of
+    // the other library.
     let own = consumer.filter(|stream| !stream.is_foreign()).cloned();
     let named =
         own.map_or_else(|| named.map(|stream| stream.get().stream().cloned()).transpose(), |own| Ok(Some(own)))?;
