@@ -360,7 +360,7 @@ impl ElementPlan {
         key
     }
 
-    /// Appends the values of the array parameters that `kernel_source` declares.
+    /// Appends to the launch arguments the values of the array parameters that `kernel_source` declares.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.has_strided() {
             let mut record = ParameterBlock::new();

@@ -109,8 +109,8 @@ impl Elementwise {
         self.variants.find(device, &plan.key(ranged)).is_some()
     }
 
-    /// Whether the variant for a call is available without compilation: compiled in this process, or stored in the
-    /// image cache.
+    /// Whether the variant for a call is available without compilation: it was compiled in this process, or its image
+    /// is stored in the kernel cache.
     pub fn is_at_hand(&self, device: Device, plan: &ElementPlan) -> bool {
         self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
@@ -181,8 +181,8 @@ impl Elementwise {
             None => self.shape(function.device(), plan, count),
         };
         let uses = uses(&self.analysis, arrays);
-        // SAFETY: the caller guarantees that the function, plan and arrays match; `push` appends the parameters that
-        // the generated source declares.
+        // SAFETY: the caller guarantees that the function, plan and arrays match; `ElementPlan::push` appends the
+        // parameters that the generated source declares.
         unsafe { launch::launch(function, &shape, stream, values, &uses)? };
         if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
             WAS_RUN.store(true, Ordering::Relaxed);

@@ -146,8 +146,8 @@ fn launch_some(
     let blocks = most.div_ceil(u64::from(THREADS)).max(1) as u32;
     let shape =
         LaunchShape { grid: [blocks, parts.len() as u32, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; each array has `units` units per row, and the rows of all
-    // arrays together fit into a row of the result.
+    // SAFETY: the arguments match the kernel's declared parameters; each array has `units` units per row, and the rows
+    // of all arrays together fit into a row of the result.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
     Ok(begin)
 }

@@ -114,8 +114,8 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         ordered(&uses(asked, &task, &room), stream, || {
             let mut said = Ok(());
             device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
-                // SAFETY: as in `run`: `task` has checked every array, and the uses of all blocks are recorded in the
-                // order of this stream.
+                // SAFETY: `task` has checked every array, and, as in `run`, the uses of all memory blocks are recorded
+                // in the order of this stream.
                 said = unsafe { blas.lu(handle, &desk, &task) };
             })?;
             said
@@ -153,7 +153,8 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
     let backend = device.backend();
     let contexts = backend.programs()?;
     let key = key_of(device);
-    // The library's result is stored in a variable, because `within` cannot return the result of its closure.
+    // The library's result is stored in a variable, because the function `within` does not return the result of its
+    // closure.
     let within = |work: &mut dyn FnMut() -> Result<()>| {
         let mut said = Ok(());
         contexts.within(device.index(), "linear algebra", &mut || said = work())?;

@@ -317,8 +317,8 @@ impl Reduce {
         plan.push(&mut values);
         let mut uses = uses(&self.analysis, arrays);
         uses.push((out.allocation(), Access::Write));
-        // SAFETY: the caller guarantees that the function, plan and arrays match; `push` appends the parameters that
-        // the generated source declares.
+        // SAFETY: the caller guarantees that the function, plan and arrays match; `ElementPlan::push` appends the
+        // parameters that the generated source declares.
         unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses)? };
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }

@@ -54,7 +54,7 @@ pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
 }
 
 /// Returns the number of packs (vector loads of contiguous elements) that a thread makes at once for an expression with
-/// the given compile-time weight.
+/// the given compile-time weight (approximate compile time in milliseconds).
 fn packs_per_thread(pack: u8, weight: u8) -> u8 {
     const LEAST: u8 = 2;
     let is_unrolled = usize::from(weight) * usize::from(pack) <= UNROLLED;

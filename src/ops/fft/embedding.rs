@@ -106,7 +106,7 @@ impl Embedding {
         let (first, second) = (input.itemsize(), output.itemsize());
         let is_along = order.last().is_some_and(|one| one.input.stride == first && one.output.stride == second);
         // Each call must include the axis along which elements are adjacent: as a transformed axis if possible,
-        // otherwise as the axis along which the call's transforms are repeated.
+        // otherwise as the axis along which one call repeats its transform.
         let is_beside = |place: &usize| repeats[*place].input == first && repeats[*place].output == second;
         let beside = (0..repeats.len()).find(|place| !is_along && is_beside(place));
         let longest = (0..repeats.len()).max_by_key(|&place| repeats[place].len);

@@ -258,7 +258,7 @@ fn to_real_into(
     Ok(factor)
 }
 
-/// Calls of one FFT library on one stream.
+/// An FFT library, with the direction of its transforms and the stream on which they are enqueued.
 struct FftCall<'a> {
     library: &'static Fft,
     direction: Direction,

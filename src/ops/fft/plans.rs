@@ -98,7 +98,7 @@ impl SharedFftPlan {
         Ok(Arc::new(Self { library, device, epoch, plan: Mutex::new(plan) }))
     }
 
-    /// If `stream` is capturing, keeps the plan alive as long as the captured graph.
+    /// If `stream` is capturing, keeps the plan alive as long as the captured graph exists.
     fn keep_for_graph(this: &Arc<Self>, stream: &Stream) -> Result<()> {
         if !capture::is_capturing(stream)? {
             return Ok(());

@@ -76,8 +76,8 @@ fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Resul
     }
     let arrays = [&source, &target];
     let plan = kernel.plan(&arrays, false)?;
-    // SAFETY: the kernel was created above for arrays of these types and one scalar of this type, and the plan for
-    // these arrays.
+    // SAFETY: the kernel was created above for arrays of these types and a scalar of this type, and the plan was made
+    // for these arrays.
     unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }
 

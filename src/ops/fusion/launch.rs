@@ -132,7 +132,8 @@ impl<'a> LaunchBatch<'a> {
         }
     }
 
-    /// Launches one of the `together` operations of a group, unless the operation's kernel must be compiled first.
+    /// Launches one operation of a group of `together` operations, unless the operation's kernel must be compiled
+    /// first.
     fn launch_one(&mut self, place: usize, together: usize) {
         let Some(node) = self.taken.nodes[place].as_deref() else { return };
         let outcome = one(node, self.token);
@@ -265,8 +266,8 @@ fn fused(
     if met == CompileDecision::IfCached && !kernel.is_at_hand(node.stream.device(), &plan) {
         return Ok(None);
     }
-    // SAFETY: the kernel was created for this specification, and the plan for these arrays; the values have the
-    // declared types.
+    // SAFETY: the kernel was generated from this specification, which also determines the types of the values; the plan
+    // was made for these arrays.
     unsafe { kernel.run(&plan, &arrays, &mut values(draft), None, &node.stream)? };
     Ok(Some(targets.len()))
 }
@@ -342,7 +343,7 @@ fn one_loop(node: &DeferredNode, row: &'static UfuncEntry, kind: ScalarType, tok
 
 fn run(kernel: &Elementwise, arrays: &[&Array], mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(arrays, false)?;
-    // SAFETY: the kernel was created for arrays of these types, and the plan for these arrays; the values have the
-    // declared types.
+    // SAFETY: the callers look the kernel up by the types of these arrays and values, and the plan was made for these
+    // arrays.
     unsafe { kernel.run(&plan, arrays, &mut values, None, stream) }
 }

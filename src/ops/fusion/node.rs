@@ -93,13 +93,14 @@ impl DeferredNode {
         block.map(|block| Array::over(block, self.layout.clone(), self.dtype, false)).transpose()
     }
 
-    /// Returns function and type of an elementwise operation whose result is a new array; `None` for other nodes.
+    /// Returns the function and the computation type of an elementwise operation whose result is a new array; `None`
+    /// for other nodes.
     pub(super) fn own_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         self.any_loop().filter(|_| self.target.is_none())
     }
 
-    /// Returns function and type of an elementwise operation, also if it writes into an existing array; `None` for a
-    /// reduction.
+    /// Returns the function and the computation type of an elementwise operation, also if it writes into an existing
+    /// array; `None` for a reduction.
     pub(super) fn any_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         match self.work {
             DeferredOp::Loop(row, kind) => Some((row, kind)),

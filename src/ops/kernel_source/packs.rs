@@ -54,7 +54,7 @@ pub(super) fn body(
             // A second copy of the expression for each element would double the compile time.
             let unrolling = if plan.packs > 1 { "#pragma unroll 1\n" } else { "" };
             let rest = match plan.way {
-                PackLayout::InnerContiguous => String::new(), // each row consists of whole packs
+                PackLayout::InnerContiguous => String::new(), // each row consists of whole packs, so no elements are left
                 _ => format!(
                     "else {{\n{}{unrolling}    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
                      {at};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",

@@ -178,7 +178,7 @@ static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made,
         is_any_refused |= low < (pygpu_unit_type)task.threshold;
     }
     if (!is_any_refused) return;
-    // Rejections are rare, so one copy of the code serves all elements.
+    // Rejections are rare, so one copy of the code for rejected numbers serves all elements.
 #pragma unroll 1
     for (int i = 0; i < PYGPU_EACH; i++) {
         pygpu_unit_type x = 0;

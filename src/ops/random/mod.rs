@@ -221,8 +221,8 @@ fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     let blocks = (count + each).div_ceil(each * u64::from(threads));
     let blocks = blocks.clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the kernel writes the contiguous elements of the target, and
-    // reads one position.
+    // SAFETY: the arguments match the kernel's declared parameters; the kernel writes the contiguous elements of the
+    // target, and reads one position.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -310,6 +310,7 @@ pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -
         arguments.push_word(number);
     }
     let shape = LaunchShape { grid: [1, 1, 1], block: [1, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the kernel reads and writes the words of one position.
+    // SAFETY: the arguments match the kernel's declared parameters; the kernel reads and writes the words of one
+    // position.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &[(place.allocation(), Access::Write)]) }
 }

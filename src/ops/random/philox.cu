@@ -36,7 +36,7 @@ static __device__ __forceinline__ pygpu_u64 pygpu_product(pygpu_u64 a, pygpu_u64
 #define PYGPU_FACTOR0 0xD2E7470EE14C6C93ull
 #define PYGPU_FACTOR1 0xCA5A826395121157ull
 
-// The keys of all rounds, in 32-bit halves.
+// The keys of all Philox rounds, in 32-bit halves.
 struct pygpu_keys {
     unsigned of[10][4];
 };
@@ -48,7 +48,8 @@ static __device__ __forceinline__ pygpu_u64 pygpu_mixed(pygpu_u64 a, pygpu_u64 b
     return (pygpu_u64)high << 32 | low;
 }
 
-// Applies the rounds from `first` on to a counter, which becomes the four numbers of its block.
+// Applies Philox's rounds, from number `first` on, to a counter. The counter becomes the four random numbers of its
+// block.
 static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_keys &keys, int first) {
 #pragma unroll
     for (int round = first; round < 10; round++) {

@@ -123,8 +123,8 @@ fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
     let count = target.layout().size() as u64;
     let blocks = count.div_ceil(threads.into()).clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the kernel writes the contiguous elements of the target, and
-    // reads one position, and one element of each array of parameters per element.
+    // SAFETY: the arguments match the kernel's declared parameters; the kernel writes the contiguous elements of the
+    // target, and reads one position, and one element of each array of parameters per element.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 

@@ -3,14 +3,14 @@
 /// Number of 64-bit words of a stream position in device memory. The words are the counter (4 words), the index of the
 /// next number in the counter's block, a flag that is set if half a number is left, this half, and padding.
 pub const NUMBERS: usize = 8;
-/// Number of 64-bit words in the keys of all rounds.
+/// Number of 64-bit words in the keys of all Philox rounds.
 pub const KEYS: usize = 2 * ROUNDS;
 
 const ROUNDS: usize = 10;
 const FACTORS: [u64; 2] = [0xD2E7_470E_E14C_6C93, 0xCA5A_8263_9512_1157];
 const BUMPS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xBB67_AE85_84CA_A73B];
 
-/// Returns the keys of all rounds.
+/// Returns the keys of all Philox rounds, computed from the generator's key.
 pub fn keys(key: [u64; 2]) -> [u64; KEYS] {
     std::array::from_fn(|place| key[place % 2].wrapping_add(BUMPS[place % 2].wrapping_mul((place / 2) as u64)))
 }

@@ -92,7 +92,7 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
     let first = COMPILED.function(device, &key(call, &plan, plan.block, false), source::name_of(call.row), of_first)?;
     if plan.splits == 1 {
-        // SAFETY: the function was compiled for this plan, and the plan created for these arrays.
+        // SAFETY: `function` was compiled for this plan, which was made for these arrays.
         return unsafe { launch_first(call, &plan, &first, None, stream) };
     }
     let block = plan.second_block(room);
@@ -100,8 +100,8 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let second = COMPILED.function(device, &key(call, &plan, block, true), source::name_of(call.row), of_second)?;
     let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
     let parts = Array::empty(&[bytes], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?;
-    // SAFETY: the functions were compiled for this plan, and the plan created for these arrays; `parts` has an element
-    // for each result and each part.
+    // SAFETY: both functions were compiled for this plan, which was made for these arrays; `parts` has an element for
+    // each result and each part.
     unsafe {
         launch_first(call, &plan, &first, Some(&parts), stream)?;
         launch_second(call, &plan, &second, block, &parts, stream)

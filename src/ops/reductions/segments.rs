@@ -89,7 +89,7 @@ pub fn run(call: &SegmentReduction<'_>, stream: &Stream) -> Result<()> {
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
     let uses =
         [(input.allocation(), Access::Read), (starts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-    // SAFETY: these are the kernel's declared parameters; the caller guarantees contiguous arrays of matching shapes,
-    // and starts that are valid indices of the axis.
+    // SAFETY: the arguments match the kernel's declared parameters; the caller guarantees contiguous arrays of matching
+    // shapes, and starts that are valid indices of the axis.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }

@@ -91,14 +91,14 @@ impl TileOffsets {
         arguments.push_word(counts);
         arguments.push_word(tiles as u64);
         let blocks = (tiles + COUNTED - 1) / COUNTED;
-        // SAFETY: these are the kernel's declared parameters; `numbers` has room for all tiles.
+        // SAFETY: the arguments match the kernel's declared parameters, and `numbers` has an entry for each tile.
         unsafe { launch::launch(&count, &shape(blocks, THREADS), stream, &mut arguments, &[mask.used(), written])? };
         let mut arguments = Arguments::new();
         [counts, numbers.address() as u64, tiles as u64, told.address()]
             .into_iter()
             .for_each(|word| arguments.push_word(word));
-        // SAFETY: these are the kernel's declared parameters; `numbers` has room for all tiles, and the readback is
-        // read only after the kernel.
+        // SAFETY: the arguments match the kernel's declared parameters; `numbers` has an entry for each tile, and the
+        // readback is read only after the kernel.
         unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
         Ok(Self { numbers, told })
     }
@@ -149,7 +149,7 @@ impl MaskMove<'_> {
         uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
         let shape = shape(if starts.is_some() { tiles } else { 1 }, THREADS);
         // SAFETY: the kernel was compiled for elements of this size and this loop nest; the caller has allocated the
-        // results.
+        // result arrays in the required sizes.
         unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
     }
 }

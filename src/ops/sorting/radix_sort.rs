@@ -122,7 +122,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let count = compiled(rows, &plan, device, true)?;
     let sweep = compiled(rows, &plan, device, false)?;
     let state = RadixSortScratch::new(rows, &plan, stream)?;
-    // SAFETY: the kernel was compiled for these keys; the scratch memory has the size for them.
+    // SAFETY: the kernel was compiled for sort keys of this type; the scratch memory was allocated with the size that
+    // this plan requires.
     unsafe { launch_count(rows, &count, &state, stream)? };
     // The passes alternate between two buffers, so that the last pass writes to the result. If positions are sorted
     // too, the last pass reads the original elements again, which must therefore not be overwritten.
@@ -143,8 +144,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
         let to = if is_last { rows.values } else { Some(&keys[side]) };
         let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
         let step = RadixPass { from, places_from, to, places_to, pass };
-        // SAFETY: the kernel was compiled for these keys, and the scratch memory has the size for them; the arrays have
-        // room for a key and a position of each element.
+        // SAFETY: the kernel was compiled for sort keys of this type, and the scratch memory was allocated with the
+        // size that this plan requires; the arrays have room for a key and a position of each element.
         unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
         (from, places_from) = (to, places_to);
     }

@@ -96,8 +96,8 @@ pub(super) fn runs(sorted: &Array, beside: RunOutputs<'_>, stream: &Stream) -> R
     let written = outputs.into_iter().flatten().chain([&state]).map(|array| (array.allocation(), Access::Write));
     let uses: Vec<BlockUse<'_>> = read.chain(written).collect();
     let shape = LaunchShape { grid: [tiles as u32, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel was compiled for these keys; the output arrays have as many elements as the sorted one, and
-    // the look-back memory has an entry for each tile. The readback is read only after the kernel.
+    // SAFETY: the kernel was compiled for sort keys of this type; the output arrays have as many elements as the sorted
+    // one, and the look-back memory has an entry for each tile. The readback is read only after the kernel.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses)? };
     Ok(found)
 }

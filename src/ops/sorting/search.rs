@@ -188,8 +188,8 @@ pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream
     let uses: Vec<BlockUse<'_>> = read.into_iter().chain([(sums.allocation(), Access::Write)]).collect();
     let blocks = u32::try_from(runs).unwrap_or(u32::MAX).min(1 << 30);
     let shape = LaunchShape { grid: [blocks, parts as u32, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the caller guarantees that positions are inside the weights
-    // and starts inside the positions.
+    // SAFETY: the arguments match the kernel's declared parameters; the caller guarantees that positions are inside the
+    // weights and starts inside the positions.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
     Ok(sums)
 }

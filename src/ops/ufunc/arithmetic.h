@@ -81,8 +81,8 @@ template <class T> __device__ inline T logaddexp2(T a, T b) {
 }
 
 // Most code of a sine of floats is the argument reduction for large angles. The following functions contain this code
-// once, because they are not inlined. Their callers compute small angles by an inlined sine: the comparison tells the
-// compiler that these angles need no reduction.
+// once, because they are not inlined. Their callers compute small angles by an inlined sine: because of the comparison
+// before it, the compiler omits the reduction for these angles.
 __device__ __noinline__ float sine_of_large(float a) { return sin(a); }
 __device__ __noinline__ float cosine_of_large(float a) { return cos(a); }
 __device__ __noinline__ float tangent_of_large(float a) { return tan(a); }

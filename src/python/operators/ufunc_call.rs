@@ -24,8 +24,8 @@ use pygpu_layout::Dims;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
-/// Calls a ufunc with the given operands. Returns its result, or a tuple if the ufunc has two results; `None` if an
-/// operand has an unsupported type.
+/// Calls a ufunc with the given operands. Returns the result, or a tuple of the results if the ufunc has two. Returns
+/// `None` if an operand has an unsupported type.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `OverflowError`, as in NumPy; driver errors.

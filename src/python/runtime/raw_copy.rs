@@ -255,7 +255,7 @@ fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
 fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()> {
     if let Some(stream) = requested_stream {
         if stream.device().is_cpu() {
-            // SAFETY: the Python docstring requires ranges that are valid until the copy is complete.
+            // SAFETY: the Python docstring obliges the caller to pass ranges that stay valid until the copy is complete.
             return unsafe { rows.enqueue(stream.device(), Direction::DeviceToDevice, stream) };
         }
         capture::refuse("a copy within host memory", stream)?;

@@ -64,8 +64,8 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
     let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
-    // `axis` is the next axis of the array, `view_axis` the next axis of the view, and `mask_axis` the position of the
-    // mask's first axis in the view.
+    // `axis` is the array axis to which the next item applies, `view_axis` the number of axes that the view has so far,
+    // and `mask_axis` the position of the mask's first axis in the view.
     let (mut axis, mut view_axis, mut mask_axis) = (0, 0, 0);
     for item in items {
         match item {

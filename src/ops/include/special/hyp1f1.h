@@ -29,8 +29,7 @@ __device__ inline Pair over(Pair a, Pair b) {
     return pair_of(first, (rest.high + rest.low) / b.high);
 }
 
-// Returns exp(shift) * 1F1(a, b, x) by the power series in x. The operand `a` is a pair of doubles, whose sum is the
-// number.
+// Returns exp(shift) * 1F1(a, b, x) by the power series in x. The operand `a` is passed as the sum of two doubles.
 static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x, double shift) {
     const double SCALE = 0x1p-600, LIMIT = 0x1p600;
     Pair sum = {1, 0}, term = {1, 0};

@@ -15,7 +15,7 @@ const MANY: f64 = 1_099_511_627_776.0;
 
 functions! {
     /// Draws an integer between `base` and `base + count - 1` by Lemire's method, or any integer if `count` is 0. The
-    /// parameters are the bits of integers.
+    /// two parameters are doubles with the bits of 64-bit integers.
     pub(super) fn bounded(words: &mut Words, base: f64, range: f64) -> i64 {
         let count: u64 = bits(range);
         let mut x: u64 = words.next();

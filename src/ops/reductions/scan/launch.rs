@@ -76,27 +76,27 @@ pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
             let states = places * (tiles + tiles.div_ceil(in_group) + tiles.div_ceil(in_league));
             let board = new(size_of::<u64>() as u64 * (1 + states * words))?;
             copy::fill(&board, &[0], stream)?;
-            // SAFETY: the function was compiled for this plan, and the plan created for these arrays; the look-back
-            // memory has room for the states of all levels.
+            // SAFETY: the function was compiled for this plan, which was made for these arrays; the look-back memory
+            // has room for the states of all levels.
             unsafe { launch(call, &plan, &function, Some((&board, Access::Write)), tiles, [places * tiles, 1], stream) }
         }
         ScanStrategy::Along { rows, .. } => {
             let blocks = places.div_ceil(u64::from(rows));
-            // SAFETY: the function was compiled for this plan, and the plan created for these arrays; the kernel needs
-            // no look-back memory.
+            // SAFETY: the function was compiled for this plan, which was made for these arrays. With one block per row
+            // the kernel needs no look-back memory.
             unsafe { launch(call, &plan, &function, None, 1, [blocks, 1], stream) }
         }
         ScanStrategy::Across { columns, .. } => {
             let (strips, splits) = (places.div_ceil(u64::from(columns)), u64::from(plan.splits));
             let part = plan.part(plan.splits);
             if splits == 1 {
-                // SAFETY: the function was compiled for this plan, and the plan created for these arrays.
+                // SAFETY: the function was compiled for this plan, which was made for these arrays.
                 return unsafe { launch(call, &plan, &function, None, part, [strips, 1], stream) };
             }
             let sum = call.function(&plan, true, stream)?;
             let parts = new(places * splits * bytes as u64)?;
-            // SAFETY: the functions were compiled for this plan, and the plan created for these arrays; `parts` has
-            // room for a state of each column and each part except the last, whose state is not needed.
+            // SAFETY: the functions were compiled for this plan, which was made for these arrays; `parts` has room for
+            // a state of each column and each part except the last, whose state is not needed.
             unsafe {
                 launch(call, &plan, &sum, Some((&parts, Access::Write)), part, [strips, splits - 1], stream)?;
                 launch(call, &plan, &function, Some((&parts, Access::Read)), part, [strips, splits], stream)

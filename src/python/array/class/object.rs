@@ -59,8 +59,8 @@ pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
     new_object::new_exact(py, value)
 }
 
-/// Creates an exact `GPUArray` from an [`ArrayPlacement`] and a layout. The offset of the layout is relative to the
-/// placement's element zero.
+/// Creates an exact `GPUArray` from an [`ArrayPlacement`] (its memory block and the address of element zero) and a
+/// layout. The offset of the layout is relative to the placement's element zero.
 #[inline]
 pub(crate) fn new_at<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-// The binomial coefficient "n over k". For moderate n and k, of which k is not an integer, it is computed from the beta
+// The binomial coefficient "n over k". If n and k are moderate and k is not an integer, it is computed from the beta
 // function; for k above n, by a reflection formula.
 namespace pygpu_special {
 
