@@ -278,8 +278,8 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the number of positions in the launch's index range that have no element. Such positions precede the
-    /// first element, or belong to an incomplete last group of rows.
+    /// Returns the number of positions in the launch's index range that have no corresponding array element. Such
+    /// positions precede the first element, or belong to an incomplete last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
             PackLayout::Peeled(head) => head.into(),

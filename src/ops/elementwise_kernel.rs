@@ -130,7 +130,7 @@ impl Elementwise {
     ///
     /// # Safety
     /// `plan` must have been created for `arrays`, which must have the declared types. The values must have the
-    /// declared sizes, and the range must be inside the plan's elements.
+    /// declared sizes, and the index range must lie inside the range of element indices that the plan covers.
     pub unsafe fn run(
         &self,
         plan: &ElementPlan,

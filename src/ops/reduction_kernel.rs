@@ -190,8 +190,8 @@ impl Reduce {
             let (name, blocks) = (&self.of.name, ready.blocks);
             return Err(Error::value(format!("{name}(): there is no room for the {blocks} values of the blocks")));
         }
-        // SAFETY: the caller guarantees that the plan and arrays match, and `check_out` has checked `out`; `parts` has
-        // an element for each block.
+        // SAFETY: the caller guarantees that the plan and arrays match, and `check_out` has checked `out`; the plan
+        // ensures that `parts` has an element for each thread block.
         unsafe {
             self.launch(ready, arrays, values.clone(), parts, stream)?;
             self.launch_second(second, parts, values, out, ready.blocks, stream)

@@ -30,9 +30,10 @@ pub struct Usage {
     pub overwritten: bool,
     /// Whether `x[i]` occurs in the source, where `x` is the array's name.
     pub at_index: bool,
-    /// Whether `x[...]` occurs in the source with an index other than `i`.
+    /// Whether `x[...]` occurs in the source with an index other than `i`, where `x` is the array's name.
     pub elsewhere: bool,
-    /// Whether `x` occurs in the source without brackets. The kernel then receives a plain pointer for `x`.
+    /// Whether the array's name occurs in the source without brackets. If so, the kernel receives a plain pointer for
+    /// the array.
     pub bare: bool,
 }
 

@@ -180,7 +180,7 @@ impl ElementPlan {
                     continue;
                 }
                 if distance > step * usize::from(rows) {
-                    return; // the views are too far apart: no block of threads would read a row through two of them
+                    return; // the distance between the views is so large that no block of threads would read the same row through two of them
                 }
                 is_rows_apart |= distance >= row;
             }
@@ -208,7 +208,7 @@ impl ElementPlan {
             one.form = match one.form {
                 AccessPattern::Broadcast => AccessPattern::Broadcast,
                 _ if sides.contains(&usize::from(one.side)) => AccessPattern::Transposed,
-                _ => AccessPattern::Strided, // tiles address contiguous arrays by strides too
+                _ => AccessPattern::Strided, // in tiles, contiguous arrays are addressed by strides too
             };
         }
         (self.pack, self.way) = (tiles.each(), PackLayout::Tiles(tiles));

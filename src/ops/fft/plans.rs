@@ -1,4 +1,4 @@
-//! Caches FFT plans for repeated transforms of the same shape.
+//! Caches FFT plans, which transforms of the same shape reuse.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -150,8 +150,8 @@ pub(super) fn run(
             let mut done = Ok(());
             within(device, &mut || {
                 // SAFETY: the borrow of `stream` keeps it alive. The work area was allocated for this call and is freed
-                // in stream order. Shape and offsets come from the arrays' layouts, which are inside their blocks; the
-                // uses of the blocks are recorded.
+                // in stream order. Shape and offsets come from the layouts of arrays, whose elements are inside their
+                // memory blocks; the uses of these blocks are recorded.
                 done = unsafe {
                     library.place(plan, shape, stream.handle(), area).and_then(|()| {
                         embedding.places().try_for_each(|[from, to]| {

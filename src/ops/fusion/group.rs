@@ -239,7 +239,7 @@ impl<'a> KernelCost<'a> {
     }
 }
 
-/// Whether two operands are the same array with the same layout.
+/// Whether two operands are views of one memory block with equal dtypes and layouts.
 pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
     Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
 }

@@ -71,7 +71,8 @@ fn start_now() {
 /// signal must interrupt one of the program's own threads, not the helper thread. Returns the previous signal mask.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
-    // SAFETY: both signal sets are local and writable; the first one is filled before it is read.
+    // SAFETY: both signal sets are local variables, and `sigfillset` fills the first set before `pthread_sigmask` reads
+    // it.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());

@@ -76,7 +76,7 @@ impl Operands {
         }
         if let Some(slot) = self.arrays.spare_capacity_mut().first_mut() {
             array.clone_to(slot);
-            // SAFETY: the capacity suffices, and the new last element was written above.
+            // SAFETY: the vector has capacity for one more element, and this element was written above.
             unsafe { self.arrays.set_len(self.arrays.len() + 1) };
         }
     }

@@ -181,7 +181,8 @@ impl PackLoop {
             PackLayout::BlockStrided | PackLayout::StackedRows | PackLayout::InnerContiguous => {
                 format!("pygpu_all_{name}")
             }
-            // The cast removes `const`, because the kernel may write an array through another argument than this one.
+            // The cast removes `const`, because this argument may be `const` while the kernel writes the same array
+            // through another argument.
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = element(pack, plan);

@@ -154,7 +154,8 @@ impl GemmLayout {
         [self.b.rows, self.a.rows, self.depth]
     }
 
-    /// The library's first operand, second operand and result, as PyGPU's operand indices.
+    /// For the library's first operand, second operand and result: the index of the corresponding array among PyGPU's
+    /// first operand, second operand and results.
     const OURS: [usize; 3] = [1, 0, 2];
 
     /// Returns the number of matrices that one call multiplies.

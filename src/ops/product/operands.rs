@@ -65,7 +65,8 @@ pub(super) struct ProductProblem {
     is_turned: bool,
 }
 
-/// Whether a type is an integer type or bool. Sums of its values are then computed in unsigned integers.
+/// Whether a type is an integer type or bool. If so, sums of its values are computed in unsigned integers, which wrap
+/// around.
 pub(super) fn is_whole(kind: ScalarType) -> bool {
     !kind.is_complex()
         && !matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)

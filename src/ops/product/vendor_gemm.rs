@@ -273,8 +273,9 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     let mut outcome = Ok(());
     memory::ordered(&uses, stream, || {
         device.backend().programs()?.within(device.index(), "a product of the BLAS", &mut || {
-            // SAFETY: the recorded uses keep the blocks alive until the stream has completed the work, and the matrices
-            // are inside the blocks; the handle was checked out of the pool, so that no other thread uses it.
+            // SAFETY: the recorded uses keep the blocks alive until the stream has completed the work, and the layouts
+            // ensure that the matrices are inside the blocks. The handle was checked out of the pool, so no other
+            // thread uses it.
             outcome = matrices.each_call(|addresses| unsafe { blas.gemm(handle, &desk, &one(addresses)) });
         })
     })?;

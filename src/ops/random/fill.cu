@@ -27,8 +27,8 @@ static __device__ __forceinline__ pygpu_vector pygpu_scaled(pygpu_vector row, fl
 // Index after the last interval of the quantile table.
 #define PYGPU_LAST_ROW (159 * 8)
 
-// A block of four random numbers: the stream position at which the launch begins, the index of the block counted from
-// this position, and the rows of the quantile table (inversion.rs).
+// State from which a thread computes a block of four random numbers: the stream position at which the launch begins,
+// the index of the block counted from this position, and the rows of the quantile table (inversion.rs).
 struct pygpu_block {
     const pygpu_place &place;
     pygpu_u64 number;

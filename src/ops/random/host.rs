@@ -295,6 +295,7 @@ fn write<T: RandomElement>(
     }
     let shape: Dims = target.layout().shape().collect();
     let layout = Layout::contiguous(&shape, size_of::<T>() as i64, MemoryOrder::C)?;
-    // SAFETY: the vector has the elements of the contiguous layout, and the function waits for the copy.
+    // SAFETY: the vector has as many elements as the contiguous array, and the function waits for the copy before the
+    // vector is dropped.
     unsafe { copy::to_device_and_wait(target, &HostBuffer { address: elements.as_ptr() as usize, layout }, stream) }
 }

@@ -96,7 +96,8 @@ fn on_host(array: &Array, stream: &Stream) -> Result<Vec<f64>> {
     let shape: Dims = array.layout().shape().collect();
     let layout = Layout::contiguous(&shape, size_of::<f64>() as i64, MemoryOrder::C)?;
     let buffer = HostBuffer { address: elements.as_mut_ptr() as usize, layout };
-    // SAFETY: the vector has the elements of the contiguous layout, and the function waits for the copy.
+    // SAFETY: the vector has as many elements as the contiguous array, and the function waits for the copy before it
+    // uses the vector.
     unsafe { copy::to_host_and_wait(&buffer, array, stream) }?;
     Ok(elements)
 }

@@ -42,7 +42,7 @@ pub struct BlockShape {
     pub places: u32,
     /// Number of threads per column.
     pub lanes: u32,
-    /// Whether adjacent threads compute the same result. If false, adjacent threads compute adjacent results.
+    /// Whether adjacent threads compute one result together. If false, adjacent threads compute adjacent results.
     pub along: bool,
     /// Number of elements in a pack, i.e. in one vector load. If `along` is set, all elements of a pack belong to one
     /// result. Otherwise each element belongs to a different result.

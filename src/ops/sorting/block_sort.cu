@@ -67,7 +67,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
         const unsigned place = at & last;
         if (row < rows && place < count) {
 #if PYGPU_PLACES
-            // 0 and -0 have the same key, so the element is read from the input again instead of decoded from its key.
+            // Because 0 and -0 have the same key, an element is not decoded from its key, but read from the input
+            // again.
             if (values) values[row * count + place] = from[row * count + places[at]];
             order[row * count + place] = places[at];
 #else

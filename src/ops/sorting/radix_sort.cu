@@ -215,8 +215,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                 ((pygpu_place *)places_to)[offset + target[turn]] = places[i];
             } else {
                 ((long long *)places_to)[offset + target[turn]] = (long long)places[i];
-                // 0 and -0 have the same key, so the element is read from the input again instead of decoded from its
-                // key.
+                // Because 0 and -0 have the same key, an element is not decoded from its key, but read from the input
+                // again.
                 if (to) ((pygpu_element *)to)[offset + target[turn]] = elements[places[i]];
             }
         }

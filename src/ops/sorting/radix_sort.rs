@@ -168,7 +168,7 @@ fn shape(grid: [u32; 2]) -> LaunchShape {
 /// Launches the kernel that counts the digits.
 ///
 /// # Safety
-/// The function and the state must have been created for the plan of these rows.
+/// `function` must have been compiled, and the scratch memory created, for the plan of these rows.
 unsafe fn launch_count(
     rows: &SortInput<'_>,
     function: &Function,
@@ -183,7 +183,7 @@ unsafe fn launch_count(
     let blocks = (rows.count / (THREADS * counted_each(rows) as i64)).clamp(1, most);
     let uses = [(rows.input.allocation(), Access::Read), (state.memory.allocation(), Access::Write)];
     let grid = [u32::try_from(rows.rows).unwrap_or(u32::MAX), blocks as u32];
-    // SAFETY: the caller guarantees that function, state and rows belong to one plan.
+    // SAFETY: the caller guarantees that the function and the scratch memory were created for the plan of these rows.
     unsafe { launch::launch(function, &shape(grid), stream, &mut values, &uses) }
 }
 
@@ -223,8 +223,8 @@ unsafe fn launch_sweep(
     uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
     uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
     let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
-    // SAFETY: the caller guarantees that function, state and rows belong to one plan, and that the arrays have room for
-    // a key and a position of each element.
+    // SAFETY: the caller guarantees that the function and the scratch memory were created for the plan of these rows,
+    // and that the arrays have room for a key and a position of each element.
     unsafe { launch::launch(function, &shape([blocks, 1]), stream, &mut values, &uses) }
 }
 

@@ -81,8 +81,8 @@ fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Str
 }
 
 fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Result<&'static Elementwise> {
-    // Keys of other kernels begin with the address of a table entry. The numbers of `ArangeSequence` cannot be equal to
-    // such an address, because they are too small.
+    // Keys of other kernels begin with the address of a table entry. The key of this kernel begins with the number of
+    // an `ArangeSequence`, which is too small to be an address.
     let key = (sequence as usize, (kind as u64) << 8 | output as u64);
     if let Some(known) = kernel_cache::find(key) {
         return Ok(known);

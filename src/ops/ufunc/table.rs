@@ -34,7 +34,7 @@ pub enum Output {
     Same,
     /// A fixed type.
     Fixed(ScalarType),
-    /// A fixed type, in which the loop also computes.
+    /// A fixed type, in which the loop computes its result, too.
     As(ScalarType),
     /// The real type with the operands' precision.
     Real,
@@ -81,8 +81,8 @@ pub enum HostEvaluation {
     Steps,
     /// The compiled kernel evaluates the function. If there is no compiler, Python's `math` does, one number at a time.
     Kernel,
-    /// The function has the name of a SciPy ufunc. This ufunc evaluates the function if SciPy is installed; otherwise
-    /// the compiled kernel does.
+    /// The function has the name of a SciPy ufunc. If SciPy is installed, this ufunc evaluates the function; otherwise
+    /// the compiled kernel evaluates it.
     SciPy,
 }
 

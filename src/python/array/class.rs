@@ -103,7 +103,8 @@ pub(crate) struct GpuArray {
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
-    /// Whether the address is visible outside PyGPU. The memory block is then registered in `memory::address_registry`.
+    /// Whether the array's address is visible outside PyGPU. If so, the memory block is registered in
+    /// `memory::address_registry`.
     has_escaped: AtomicBool,
 }
 
@@ -298,8 +299,8 @@ impl GpuArray {
         };
         let mirror = self.host().map(|mut host| std::mem::take(&mut *host));
         let cold_fields = self.cold_fields_to_init();
-        // The values for all previous shapes are kept until the object is dropped. A program that alternates between
-        // shapes therefore reuses these values instead of adding values.
+        // The object keeps its values (core arrays) of all previous shapes. A program that alternates between shapes
+        // therefore reuses values instead of adding more.
         if is_same(self) {
             cold_fields.restore_first_value();
         } else if !cold_fields.restore_value(is_same) {
@@ -366,7 +367,7 @@ impl Drop for GpuArray {
         // Python holds the GIL when it deallocates an object, so the reference to the base can be dropped here. Bases
         // may form a long chain. A recursive drop of this chain would overflow the stack.
         if let Some(base) = self.base.take() {
-            // SAFETY: Python holds the GIL here.
+            // SAFETY: Python holds the GIL when it deallocates an object, so this thread is attached.
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),

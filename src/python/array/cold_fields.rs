@@ -116,8 +116,8 @@ impl<A> ColdFields<A> {
         values.push(current);
     }
 
-    /// Makes a previous value that satisfies a condition current again. Returns false if no previous value satisfies
-    /// the condition.
+    /// Makes a previous value of the array that satisfies a condition the current value again. Returns false if no
+    /// previous value satisfies the condition.
     pub(super) fn restore_value(&self, is_suitable: impl Fn(&A) -> bool) -> bool {
         let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(previous) = values.iter().find(|value| is_suitable(value)) else { return false };
@@ -125,7 +125,7 @@ impl<A> ColdFields<A> {
         true
     }
 
-    /// Makes the value that the array was created with current again.
+    /// Makes the value with which the array was created the current value again.
     pub(super) fn restore_first_value(&self) {
         self.current.store(std::ptr::null_mut(), Ordering::Release);
     }

@@ -29,7 +29,7 @@ impl HostMirror {
         }
     }
 
-    /// Returns the ndarray if the array owns the ndarray, or if references other than those of the mirror exist.
+    /// Returns the mirrored ndarray if the array owns it, or if code outside the mirror refers to it; otherwise `None`.
     pub(crate) fn live_ndarray<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self {
             Self::None => None,

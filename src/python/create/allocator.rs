@@ -115,7 +115,8 @@ impl PyAllocator {
             (Some(_), Some(tracked_memory)) => {
                 *tracked_memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
-            // Earlier uses of the memory may still run on another stream. `ordered` makes `stream` wait for these uses.
+            // Earlier uses of the memory that the allocator returned may still run on another stream. `ordered` makes
+            // `stream` wait for these uses.
             (Some(block), None) => {
                 py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
             }
@@ -160,8 +161,8 @@ impl Drop for NestedAllocation {
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let allocated = with_interpreter(|py| {
-            // Arrays that the allocator's own code creates are not results of operations on its arrays. Without this
-            // scope, an inherited allocator would be called for those arrays, too.
+            // Arrays that the allocator's own code creates are not results of operations on its arrays. This scope
+            // disables inheritance; otherwise an inherited allocator would be called for these arrays.
             let _scope = self.is_inherited.then(|| AllocatorScope::new(None));
             let outcome = NestedAllocation::enter(self.object.object().bind(py))
                 .and_then(|_nesting| self.call(py, bytes, stream));

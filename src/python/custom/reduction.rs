@@ -309,8 +309,8 @@ impl<'py> ReductionKeywords<'py> {
                         .transpose()?;
                 }
                 "allocator" => keywords.allocator = value,
-                // PyCUDA calls this hook with its compiled functions. PyGPU has no such functions, so only None is
-                // accepted.
+                // In PyCUDA, this hook is called with the compiled functions of the kernel. PyGPU has no such
+                // functions, so only None is accepted.
                 "kernel_wrapper" if value.is_none() => {}
                 other => {
                     return Err(PyTypeError::new_err(format!(

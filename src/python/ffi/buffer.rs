@@ -47,7 +47,8 @@ pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) 
 pub(crate) fn memory_view(py: Python<'_>, address: usize, bytes: usize) -> PyResult<Bound<'_, PyAny>> {
     const PY_BUF_WRITE: c_int = 0x200;
     let length = bytes.try_into().map_err(|_| PyValueError::new_err(format!("{bytes} bytes are no buffer")))?;
-    // SAFETY: creating a view does not access the memory; a null result means that an exception is set.
+    // SAFETY: creating a `memoryview` does not access the memory at the address. A null result means that an exception
+    // is set.
     unsafe {
         let first: *mut c_char = std::ptr::with_exposed_provenance_mut(address);
         Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromMemory(first, length, PY_BUF_WRITE))

@@ -18,7 +18,8 @@ use pygpu_interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 /// `MemoryError`.
 pub(crate) fn from_static<T: Sync>(py: Python<'_>, table: &'static T, name: &'static CStr) -> PyResult<Py<PyAny>> {
     let table = std::ptr::from_ref(table).cast_mut().cast();
-    // SAFETY: the table and the name are static; null means an exception.
+    // SAFETY: the table and the name are static, so the capsule may refer to them. A null result means that an
+    // exception is set.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(table, name.as_ptr(), None)).map(Bound::unbind) }
 }
 
@@ -28,8 +29,8 @@ pub(crate) fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> Option<NonNull<
     if !object.is_instance_of::<PyCapsule>() {
         return None;
     }
-    // SAFETY: the object is a live capsule. The type check comes first because it preserves an exception that may be
-    // set.
+    // SAFETY: the cast above has shown that the object is a capsule, and the borrow keeps it alive. The type check
+    // comes first because it preserves an exception that may be set.
     unsafe { valid_pointer(object.as_ptr(), name) }
 }
 
@@ -38,7 +39,7 @@ pub(crate) fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> Option<NonNull<
 /// # Safety
 /// `capsule` is a live capsule, or a capsule that is being destroyed.
 unsafe fn valid_pointer(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: the caller guarantees the conditions of `# Safety`.
+    // SAFETY: the caller guarantees that the capsule is alive or being destroyed.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 0 {
             return None;
@@ -55,7 +56,7 @@ pub(crate) trait ManagedTensor: Sized {
     /// Calls the deleter of a tensor, if the tensor has a deleter.
     ///
     /// # Safety
-    /// The tensor is alive and is not used afterwards.
+    /// The tensor is alive, and the caller does not use it after this call.
     unsafe fn delete(tensor: NonNull<Self>);
 }
 
@@ -63,7 +64,7 @@ impl ManagedTensor for DLManagedTensor {
     const NAMES: (&'static CStr, &'static CStr) = (c"dltensor", c"used_dltensor");
 
     unsafe fn delete(tensor: NonNull<Self>) {
-        // SAFETY: the caller guarantees the conditions of `# Safety`.
+        // SAFETY: the caller guarantees that the tensor is alive and not used afterwards.
         unsafe { tensor.as_ref().deleter.into_iter().for_each(|deleter| deleter(tensor.as_ptr())) };
     }
 }
@@ -72,7 +73,7 @@ impl ManagedTensor for DLManagedTensorVersioned {
     const NAMES: (&'static CStr, &'static CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
 
     unsafe fn delete(tensor: NonNull<Self>) {
-        // SAFETY: the caller guarantees the conditions of `# Safety`.
+        // SAFETY: the caller guarantees that the tensor is alive and not used afterwards.
         unsafe { tensor.as_ref().deleter.into_iter().for_each(|deleter| deleter(tensor.as_ptr())) };
     }
 }

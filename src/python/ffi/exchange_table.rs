@@ -68,7 +68,8 @@ impl OwnExchangeTable {
 }
 
 unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
-    // SAFETY: the table's contract requires a live object, and memory for the result.
+    // SAFETY: DLPack's contract obliges the caller to pass a live object, and an address to which the result may be
+    // written.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
@@ -81,8 +82,8 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
 }
 
 unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
-    // SAFETY: the table's contract requires a live tensor, and memory for the result; a null tensor is rejected. PyGPU
-    // owns the tensor even if the import fails.
+    // SAFETY: DLPack's contract obliges the caller to pass a live tensor, and an address to which the result may be
+    // written; a null tensor is rejected. PyGPU owns the tensor even if the import fails.
     unsafe {
         run_as_c_function(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
@@ -93,8 +94,8 @@ unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersione
 }
 
 unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut DLTensor) -> c_int {
-    // SAFETY: the table's contract requires a live object, and memory for the result. The dimensions live as long as
-    // the array object, which is longer than the table requires.
+    // SAFETY: DLPack's contract obliges the caller to pass a live object, and an address to which the result may be
+    // written. The dimensions live as long as the array object, which is longer than the table requires.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
@@ -110,7 +111,7 @@ unsafe extern "C" fn current_work_stream<E: Exchange>(
     id: i32,
     out: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the table's contract requires memory for the result.
+    // SAFETY: DLPack's contract obliges the caller to pass an address to which the result may be written.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::current_stream(py, device_type, id)? as *mut c_void);
@@ -128,14 +129,15 @@ unsafe extern "C" fn allocate(
     set_error: SetError,
 ) -> c_int {
     let make = || {
-        // SAFETY: the table's contract requires a prototype that is readable or null. Python code runs only in a user's
-        // allocator, and the FFI guard of that allocator acquires the GIL. Therefore the caller need not hold the GIL.
+        // SAFETY: DLPack's contract obliges the caller to pass a prototype tensor that is readable or null. Python code
+        // runs only in a user's allocator, and the FFI guard of that allocator acquires the GIL. Therefore the caller
+        // need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
     let result = catch_panic(None, || Some(make()));
     let error = match result {
         Some(Ok(tensor)) => {
-            // SAFETY: the table's contract requires memory for the result.
+            // SAFETY: DLPack's contract obliges the caller to pass an address to which the result may be written.
             unsafe { out.write(tensor.as_ptr()) };
             return 0;
         }
@@ -145,10 +147,11 @@ unsafe extern "C" fn allocate(
     let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
     let text = CString::new(error.to_string()).unwrap_or_default();
     if let Some(set_error) = set_error {
-        // SAFETY: the function and its context come from the caller; both strings live during the call.
+        // SAFETY: the caller passed the error function together with its context, and both strings live during the
+        // call.
         unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
     }
-    // SAFETY: the table's contract requires memory for the result.
+    // SAFETY: DLPack's contract obliges the caller to pass an address to which the result may be written.
     unsafe { out.write(std::ptr::null_mut()) };
     -1
 }
@@ -225,7 +228,8 @@ impl ForeignExchangeTable {
     pub(crate) fn current_stream(self, py: Python<'_>, (device_type, id): (u32, i32)) -> PyResult<usize> {
         let mut work = std::ptr::null_mut();
         let status = match self.0.current_work_stream {
-            // SAFETY: the function belongs to the table's type, `work` has memory for the result, and the GIL is held.
+            // SAFETY: the function comes from the exchange table, the result is written to the local variable `work`,
+            // and this thread holds the GIL.
             Some(function) => unsafe { function(DLDeviceType(device_type), id, &raw mut work) },
             None => -1,
         };

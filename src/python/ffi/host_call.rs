@@ -51,7 +51,7 @@ unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) ->
 /// Driver errors.
 pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()> {
     let data = Box::into_raw(call);
-    // SAFETY: the stream calls the function once, and the function then takes ownership of `data`.
+    // SAFETY: the stream calls the function only once, and this call takes ownership of `data`.
     let result = unsafe { enqueue(stream, run_once::<C>, data.cast()) };
     if result.is_err() {
         // SAFETY: the driver rejected the call and will never use `data`, so this function is the box's only owner.

@@ -28,7 +28,7 @@ pub(crate) fn holds_gil() -> bool {
 
 /// Returns whether the calling thread runs in the main interpreter of the process, whose number is 0.
 pub(crate) fn is_main(_: Python<'_>) -> bool {
-    // SAFETY: the token shows that the thread is attached to an interpreter, which is therefore alive.
+    // SAFETY: the GIL token proves that the thread is attached to an interpreter, which is therefore alive.
     unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) == 0 }
 }
 
@@ -86,7 +86,8 @@ pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 impl GilEnsured {
     /// Acquires the GIL. The caller holds the guard of [`finalization::try_gil_request`] until this value is dropped.
     pub(crate) fn new() -> Self {
-        // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
+        // SAFETY: the interpreter exists and does not end, because the caller holds a `shutdown::ForeignCallGuard`,
+        // which counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })
     }
 }
@@ -104,6 +105,7 @@ impl Drop for GilEnsured {
 /// Schedules a function on the main thread as a pending call. Python ignores the call if its list of pending calls is
 /// full.
 pub(crate) fn add_pending_call(function: extern "C" fn(*mut c_void) -> c_int) {
-    // SAFETY: the call needs no GIL, and the function uses no data.
+    // SAFETY: `Py_AddPendingCall` may be called without the GIL, and the scheduled function does not read its data
+    // argument.
     unsafe { ffi::Py_AddPendingCall(Some(function), std::ptr::null_mut()) };
 }

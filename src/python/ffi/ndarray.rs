@@ -29,7 +29,7 @@ pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_WRITEABLE != 0
 }
 
-/// Returns whether an ndarray owns its memory. Other objects can then access the memory only through this ndarray.
+/// Returns whether an ndarray owns its memory. If so, other objects can access the memory only through this ndarray.
 pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_OWNDATA != 0
 }
@@ -71,7 +71,8 @@ pub(crate) unsafe fn over<'py>(
     descr: Bound<'py, PyAny>,
     is_writable: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    // SAFETY: shape and strides have the passed number of axes; NumPy consumes the reference to the dtype.
+    // SAFETY: the lists of lengths and strides have as many entries as the passed number of axes, and NumPy consumes
+    // the reference to the dtype.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -112,8 +113,8 @@ pub(crate) fn empty<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = descr.py();
     let shape_pointer = shape.as_mut_ptr().cast::<npyffi::npy_intp>();
-    // SAFETY: the shape has the passed number of axes. `PyArray_Empty` consumes the reference to the dtype. A null
-    // result means that an exception is set.
+    // SAFETY: the list of lengths has as many entries as the passed number of axes. `PyArray_Empty` consumes the
+    // reference to the dtype. A null result means that an exception is set.
     unsafe {
         let array = PY_ARRAY_API.PyArray_Empty(
             py,
@@ -159,7 +160,7 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
             (PyCFloatArrType_Type, ScalarType::Complex64),
             (PyCDoubleArrType_Type, ScalarType::Complex128),
         ]
-        // SAFETY: the GIL is held, and NumPy was imported with the module.
+        // SAFETY: this thread holds the GIL, and the import of PyGPU's module has imported NumPy.
         .map(|(class, kind)| (unsafe { npyffi::get_type_object(py, class) } as usize, kind))
     })
 }
@@ -170,7 +171,8 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     let class = class_of(value) as usize;
     let (_, kind) = scalars(value.py()).iter().find(|(candidate, _)| *candidate == class)?;
-    // SAFETY: objects of these classes consist of a header and the value, which never changes.
+    // SAFETY: objects of NumPy's scalar classes consist of a header and the value, which never changes, so the value's
+    // bytes may be borrowed as long as the object.
     let bytes = unsafe {
         let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);
         std::slice::from_raw_parts(first, DType::new(*kind).itemsize())

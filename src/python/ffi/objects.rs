@@ -37,7 +37,7 @@ pub(crate) trait Frozen: PyClass {
 /// Returns the Rust value of a Python object, for the lifetime of the borrow.
 #[inline]
 pub(crate) fn value_of<'a, T: Frozen>(object: Borrowed<'a, '_, T>) -> &'a T {
-    // SAFETY: the object, and with it the value, lives as long as `'a`.
+    // SAFETY: the borrow keeps the object, and thereby its value, alive for the lifetime `'a`.
     unsafe { &*std::ptr::from_ref(T::value(&object)) }
 }
 

@@ -91,8 +91,8 @@ fn push_after_flush(
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
-            // The flush may have failed to compute an operand. Such an operand never gets values, and this call returns
-            // its error.
+            // The flush may have failed to compute an operand. Such an operand never gets values, so its error is
+            // returned here.
             array.allocation().check()?;
         }
         match fusion::push(node, block) {

@@ -17,8 +17,8 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::{Allocation, custom_allocator};
 
-/// Returns whether allocating on a device needs no driver call. The caller then keeps the GIL, because releasing the
-/// GIL costs more than the allocation.
+/// Returns whether allocating on a device needs no driver call. If so, the caller keeps the GIL, because releasing the
+/// GIL takes longer than the allocation.
 #[inline]
 pub(crate) fn is_process_memory(device: Device) -> bool {
     device.is_cpu() && !custom_allocator::is_in_use()

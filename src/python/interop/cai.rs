@@ -228,7 +228,7 @@ impl<'py> InterfaceDict<'py> {
         self.get(key)?.ok_or_else(|| wrong_value(format_args!("'{key}' is missing")))
     }
 
-    /// Reads a tuple or list of integers from an entry of the dictionary.
+    /// Reads a tuple or list of integers from an entry of the interface dictionary.
     fn integers(&self, key: &str, entry: &Bound<'py, PyAny>) -> PyResult<Dims> {
         if !entry.is_instance_of::<PyTuple>() && !entry.is_instance_of::<PyList>() {
             return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {entry:?}")));
@@ -277,8 +277,8 @@ impl<'py> InterfaceDict<'py> {
     fn structured(&self, typestr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.0.py();
         if let Some(descr) = self.get("descr")? {
-            // `descr_to_dtype` omits the padding between fields, unlike `numpy.dtype`. In `descr` a padding has an
-            // empty name.
+            // In the interface's `descr`, the padding between fields is an entry with an empty name. `descr_to_dtype`
+            // omits such entries, unlike `numpy.dtype`.
             let format = py.import(intern!(py, "numpy.lib.format"))?;
             let dtype = format.call_method1(intern!(py, "descr_to_dtype"), (descr,))?;
             let names = dtype.getattr(intern!(py, "names"))?;

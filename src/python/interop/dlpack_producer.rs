@@ -128,8 +128,8 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
             capsule.get_type().fully_qualified_name()?
         )));
     };
-    // SAFETY: a capsule with this name contains a tensor of this format, which this function owns after renaming the
-    // capsule.
+    // SAFETY: by DLPack's protocol, a capsule with this name contains a tensor of this format. This function owns the
+    // tensor after it has renamed the capsule.
     unsafe {
         if let Some(tensor) = take_tensor(capsule)? {
             return Ok(ImportedTensor::versioned(tensor)?);

@@ -139,8 +139,7 @@ pub(crate) fn try_protocols(
 /// Returns whether an object has both DLPack methods.
 pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
-    // The methods are looked up on the type, as Python does with special methods; an instance rarely defines these
-    // methods itself.
+    // The DLPack methods are looked up on the type of the object, as Python looks up special methods.
     let class = value.get_type();
     Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
 }

@@ -32,10 +32,10 @@ use pygpu_memory::{Allocation, OwnerBox};
 
 /// An owner of memory that is kept alive while arrays refer to the memory.
 pub(crate) trait IntoOwner {
-    /// Converts the owner for an array in an existing memory block. The block frees its memory independently of the
-    /// owner.
+    /// Wraps the Python owner for an array in an existing memory block. The block frees its memory itself,
+    /// independently of this owner.
     fn for_existing_block(self) -> OwnerBox;
-    /// Converts the owner for a new memory block, whose memory is valid as long as the owner is alive.
+    /// Wraps the Python owner for a new memory block, whose memory is valid as long as this owner is alive.
     fn for_owned_memory(self) -> OwnerBox;
 }
 
@@ -355,7 +355,7 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     if is_integer(object) {
         return integer_address(object).map(Some);
     }
-    // `int()` also converts floats and strings, which are not addresses.
+    // `int()` is not used, because it converts floats and strings too, which are not addresses.
     if object.hasattr(intern!(py, "__int__"))? && !object.hasattr(intern!(py, "__float__"))? {
         let number = py.get_type::<PyInt>().call1((object,))?;
         return integer_address(&number).map(Some);

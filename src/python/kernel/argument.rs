@@ -37,8 +37,8 @@ type Owners = Box<[(Py<PyAny>, Access)]>;
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
-    // `None` if there are no owners. The garbage collector may visit an object before its fields are set. All bytes of
-    // the field are then zero, which represents `None`, but would be no valid `Vec`.
+    // The list of owners; `None` if the argument has none. The garbage collector may visit an object before its fields
+    // are set. All bytes of the field are then zero, which represents `None`, but would be no valid `Vec`.
     owners: Option<Owners>,
 }
 

@@ -228,8 +228,8 @@ fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(
     }
 }
 
-/// The new parameters of a node. An operation with these parameters is enqueued on a capturing stream, and the node
-/// takes the parameters of the captured operation.
+/// The new parameters of a node. To set them, an operation with these parameters is captured from a stream, and its
+/// parameters are copied to the node.
 enum NodeParameters<'a, 'py> {
     /// A Python function that enqueues one operation. The node receives the parameters of this operation.
     Function(Bound<'py, PyAny>),

@@ -43,7 +43,8 @@ pub(super) fn degrees_of_freedom(ddof: f64, correction: Option<f64>) -> PyResult
     }
 }
 
-/// Returns the documentation of the parameter that has the given short key, such as `axes`.
+/// Returns the documentation of the parameter that has the given key in this file's table of parameters, such as
+/// `axes`.
 macro_rules! parameter {
     (a) => { "a : GPUArray" };
     (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };

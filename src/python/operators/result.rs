@@ -113,7 +113,7 @@ impl ResultLayout<'_> {
         self.on_block(py, values, keywords, (dtype, dense), Arc::new(block))
     }
 
-    /// Creates the same array as [`Self::new_array`], but in an existing memory block.
+    /// Creates an array with the layout that [`Self::new_array`] gives its arrays, but in an existing memory block.
     #[inline]
     pub(super) fn on_block<'py>(
         self,

@@ -338,7 +338,7 @@ impl GpuArray {
             (Ok(Some(result)), _) => Ok(result.unbind()),
             (Ok(None), CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
             (Ok(None), _) => Ok(slf.py().NotImplemented()),
-            // Ufuncs do not support structured items, so these items are compared field by field.
+            // Ufuncs do not support arrays of structured items, so such arrays are compared field by field.
             (Err(_), CompareOp::Eq | CompareOp::Ne)
                 if has_opaque_items(slf) || other.cast().is_ok_and(has_opaque_items) =>
             {

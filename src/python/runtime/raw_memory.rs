@@ -74,8 +74,8 @@ pub(super) fn store_block(
     if address != 0 {
         let block = Arc::new(block);
         address_registry::register(&block, kind);
-        // A previous block can exist at this address only if a reset of the device destroyed its memory. The drop of
-        // such a block frees no memory.
+        // The table can contain a previous block with this address only if a reset of the device destroyed that block's
+        // memory. The drop of such a block frees no memory.
         let previous = lock(table).insert(address, block);
         drop(previous);
     }
@@ -248,7 +248,7 @@ fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()
         let detail = format!("address {address:#x} is registered already");
         return Err(driver_error("cudaHostRegister", ALREADY_REGISTERED, detail));
     }
-    // SAFETY: the Python docstring of `host_register` requires that the range stays allocated.
+    // SAFETY: the Python docstring of `host_register` obliges the caller to keep the range allocated.
     unsafe { device.backend().register_host(device.index(), address, bytes, flags)? };
     lock(&REGISTERED).insert(address, device);
     Ok(())

@@ -128,7 +128,8 @@ impl TextureArray {
         Ok(linear)
     }
 
-    /// Copies all elements between this array and `linear`, a contiguous array with the same elements.
+    /// Copies all elements between this array and `linear`, a contiguous array in ordinary device memory with the same
+    /// shape and dtype.
     fn copy_whole(&self, linear: &Array, direction: ArrayCopy, stream: &Stream) -> Result<(), Error> {
         // SAFETY: the caller passes a linear array that has the texture array's shape, element type and device.
         unsafe { self.array.copy(&self.full_box(), (linear.allocation(), linear.address()), direction, stream) }

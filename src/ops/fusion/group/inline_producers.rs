@@ -93,7 +93,7 @@ fn has_layout_of(leaf: &DeferredArray, made: &Layout) -> bool {
 
 /// Whether the first element of a dense array is aligned for vector loads. A memory block that is not allocated yet
 /// will be aligned like all pool blocks, so only the array's offset in the block matters. The launch checks the address
-/// again.
+/// when the memory is allocated.
 pub(in super::super) fn is_on_even_ground(leaf: &DeferredArray) -> bool {
     leaf.layout().size() == 1 || leaf.phase() == 0
 }

@@ -105,7 +105,7 @@ functions! {
         return sqrt(0.5 * df) * x / sqrt(standard_gamma(words, 0.5 * df));
     }
 
-    /// Draws from the Cauchy distribution: the tangent of a uniform angle.
+    /// Draws from the Cauchy distribution: the tangent of a uniformly distributed angle.
     pub(super) fn standard_cauchy(words: &mut Words) -> f64 {
         let angle: Pair = turn(words.next());
         return angle.sine / angle.cosine;

@@ -29,8 +29,8 @@ functions! {
         return signed(plus(bits(base), x));
     }
 
-    /// Returns the candidate of a rejection method for a number between -1/2 and 1/2. The candidate is distributed like
-    /// the enclosing function ("hat"). It may be NaN for -1/2; NaN is never accepted.
+    /// Converts a uniform random number between -1/2 and 1/2 to the candidate of a rejection method. The candidate is
+    /// distributed like the enclosing function ("hat"). It may be NaN for -1/2; NaN is never accepted.
     pub(super) fn candidate(hat: Hat, u: f64) -> f64 {
         return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
     }

@@ -103,7 +103,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Sine and cosine of the same angle.
+/// The sine and the cosine of one angle.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Pair {
     pub(in super::super) sine: f64,

@@ -101,7 +101,7 @@ macro_rules! enumeration {
                 )
             }
 
-            /// Whether the kernel also calls the functions that draw words, instead of inlining them.
+            /// Whether the kernel calls the functions that draw random words, too, instead of inlining them.
             const fn calls_draws(self) -> bool {
                 matches!(self, Self::NoncentralChiSquare | Self::NoncentralF)
             }
@@ -130,7 +130,7 @@ with_samplers!(enumeration);
 /// CUDA code that computes most elements of a distribution from their first words alone.
 #[derive(Clone, Copy, Default)]
 struct Quick {
-    /// C++ type of the constants, and the expression that computes them from the parameters `of`.
+    /// C++ type of the constants, and the expression that computes them from the distribution's parameters `of`.
     constants: [&'static str; 2],
     /// The element, computed from the constants `prepared`, the normal number `x` and the words `first`. It is below 0
     /// if further words are needed.
@@ -371,7 +371,7 @@ mod tests {
                 let task = Sampling { sampler, keys: &keys, counter, number: 3, values, arrays: [None; 3] };
                 let (mut one, mut other) = ([0; 300], [0; 300]);
                 plain::sample(&task, 7, &mut one);
-                // SAFETY: the processor has the feature that the function is compiled for.
+                // SAFETY: the function requires a processor with FMA, which the condition above has detected.
                 unsafe { fused::sample(&task, 7, &mut other) };
                 assert_eq!(one, other, "{sampler:?} {values:?}");
             }

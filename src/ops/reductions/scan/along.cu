@@ -36,8 +36,8 @@ static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
 
-// Joins an element to the state before it, if such a state exists. The result is the state up to and including the
-// element.
+// Joins an element to the state of the elements before it, if there are such elements. The result is the state up to
+// and including the element.
 static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_state *before, const pygpu_element &element) {
     const pygpu_state own = pygpu_only(pygpu_convert(element));
     if (before) {
@@ -237,8 +237,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     pygpu_state carry;
     for (size_t start = 0; start < len; start += PYGPU_IN_ROW) {
 #endif
-        // If the tile lies completely inside the rows, its elements are read without a condition. All reads are then in
-        // flight at once.
+        // If the tile lies completely inside the rows, its elements are read without a condition. The reads then
+        // overlap, because none waits for a condition.
         const bool is_whole = start + PYGPU_IN_ROW <= len && PYGPU_IS_ROW(first_row + PYGPU_ROWS - 1);
         pygpu_in next[PYGPU_EACH / PYGPU_IN_VECTOR];
         if (is_whole) {

@@ -57,7 +57,7 @@ const fn small(second: Option<&'static str>) -> UfuncGroup {
     group(SMALL, Output::As(Float32), "", second, 0)
 }
 
-/// Implementations (loops) for operands of the other integer types, which compute in float64.
+/// Implementations (loops) for operands of integer types that float32 cannot represent, which compute in float64.
 const fn integers(second: Option<&'static str>) -> UfuncGroup {
     group(INTEGERS, Output::As(Float64), "", second, 0)
 }

@@ -70,7 +70,7 @@ pub(crate) fn new_at<'py>(
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let ArrayPlacement { allocation, shift, readonly, owner } = placement;
-    // SAFETY: `Array::write_new` writes a complete array.
+    // SAFETY: `Array::write_new` writes a complete array into its slot, as `write_exact` requires.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
         write_exact(py, base, write, |array| Ok(array.settle(layout, shift, readonly, owner)?))
@@ -86,7 +86,8 @@ pub(crate) fn new_on<'py>(
     dtype: DType,
     set: impl FnOnce(&mut Layout) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: `Array::write_new` writes a complete array, whose layout `set` writes, as in `new_view_with`.
+    // SAFETY: `Array::write_new` writes a complete array, as `write_exact` requires; afterwards `set` only changes the
+    // array's layout.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
         write_exact(py, None, write, |array| set(array.layout_mut()))

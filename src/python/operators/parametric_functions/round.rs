@@ -139,8 +139,8 @@ pub(crate) fn rounded<'py>(
         return rounded(array_argument::sequence_or_error(a)?.as_any(), decimals, out);
     }
     let kind = kind_of(a)?;
-    // For complex numbers and `decimals` other than 0, the shapes may differ: NumPy rounds the real and imaginary parts
-    // and broadcasts them to the shape of `out`.
+    // For complex numbers and `decimals` other than 0, the shapes of operand and `out` may differ: NumPy rounds the
+    // real and imaginary parts and broadcasts them to the shape of `out`.
     if let Some(out) = out
         && !(kind.is_some_and(is_complex) && decimals != 0)
     {
