@@ -71,7 +71,7 @@ pub struct ElementPlan {
     /// One loop nest for each non-contiguous array that is used only at other indices than `i`. Few calls have such
     /// arrays.
     apart: Vec<LoopNest>,
-    /// One entry for each array argument, in the order of the arguments.
+    /// One [`ElementOperand`] for each array argument, in the order of the arguments.
     pub operands: SmallVec<[ElementOperand; 4]>,
     /// Number of elements in a pack, i.e. in one vector load; 1 if elements are processed individually.
     pub pack: u8,

@@ -141,7 +141,7 @@ impl Reduce {
         Ok(Ready { plan, blocks, first, second })
     }
 
-    /// Checks that the result can be written to an array.
+    /// Checks that the result of the reduction can be written to an array.
     ///
     /// # Errors
     /// `ValueError`.

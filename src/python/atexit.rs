@@ -93,7 +93,7 @@ driver_objects! {
 impl DriverObject for DriverArray {}
 impl DriverObject for KernelObject {}
 
-/// Prints the stored error of a destructor if no PyGPU call has raised the error.
+/// Prints the stored error of a destructor at process exit, if no PyGPU call has raised this error.
 fn report_unreported_errors(py: Python<'_>) {
     if let Err(error) = shutdown::report_deferred() {
         PyErr::from(error).write_unraisable(py, None);

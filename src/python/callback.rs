@@ -165,7 +165,7 @@ fn report_finding(py: Python<'_>, finding: &Finding) -> PyResult<()> {
     module.call_method1(intern!(py, "report"), (kind, waiter, worker, origin, finding.thread)).map(drop)
 }
 
-/// Registers the wake-up function of the log queue.
+/// Registers the function that schedules the delivery of the log queue.
 pub(crate) fn register() {
     log_queue::set_wakeup(schedule_delivery);
 }

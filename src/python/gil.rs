@@ -13,8 +13,8 @@ use pygpu_device::shutdown::{self, ForeignCallGuard};
 
 /// Number of threads that have released the GIL in `without_gil` and have not acquired it again yet.
 static RELEASED: AtomicUsize = AtomicUsize::new(0);
-/// Number of threads counted in `RELEASED` whose work has ended, and which now request the GIL again.
-/// `shutdown::ForeignCallGuard` counts other GIL requests.
+/// Number of the threads counted in `RELEASED` that have finished their work without the GIL and now request the GIL
+/// again. `shutdown::ForeignCallGuard` counts other GIL requests.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
 /// A variant of `Python::detach` that is safe during process exit.

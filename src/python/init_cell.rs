@@ -7,7 +7,7 @@ use once_cell::sync::OnceCell;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// A value that exists after `__init__` has run.
+/// The value of an object, which `__init__` creates.
 // The `OnceCell` of `once_cell` is used, because constructing the standard library's `OnceLock` with a value takes a
 // lock, which costs time.
 pub(crate) struct InitCell<T>(OnceCell<T>);
@@ -34,7 +34,7 @@ impl<T> InitCell<T> {
         self.0.get().ok_or_else(|| missing(class))
     }
 
-    /// Returns the value; `None` before the value is created.
+    /// Returns the value; `None` if `__init__` has not created it yet.
     #[inline]
     pub(crate) fn value(&self) -> Option<&T> {
         self.0.get()

@@ -245,8 +245,8 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the pairs of arguments for which the call passes the same array, if one of the two arguments is written.
-    /// Returns `None` if a written array overlaps an array that is not identical to it.
+    /// Returns the pairs of arguments for which the call passes the same array, provided that the kernel writes one of
+    /// the two arguments. Returns `None` if a written array overlaps an array that is not identical to it.
     fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
         let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
         for (one, (array, usage)) in self.operands.iter().zip(used) {

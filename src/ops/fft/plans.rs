@@ -51,7 +51,7 @@ impl Drop for SharedFftPlan {
     }
 }
 
-/// Counts the cached plans of a device. Returns this number, and the maximum number of cached plans over all devices.
+/// Returns the number of cached plans of a device, and the maximum number of cached plans over all devices.
 pub fn counts(device: Device) -> (usize, usize) {
     (PLANS.count(|key| key.device == id_of(device)), PLANS.most())
 }
@@ -105,8 +105,8 @@ impl SharedFftPlan {
         }
         match capture::of(stream)? {
             Some(own) => own.retain(Box::new(Arc::clone(this))),
-            // The plan is leaked, because PyGPU cannot determine when a graph that another library captured is
-            // destroyed.
+            // In a capture that another library began, the plan is leaked, because PyGPU cannot determine when a graph
+            // that another library captured is destroyed.
             None => std::mem::forget(Arc::clone(this)),
         }
         Ok(())

@@ -180,7 +180,7 @@ fn levels(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[u8; 32]> {
 /// Maximum size of a kernel's parameters in bytes; drivers before CUDA 12.1 support 4 KiB.
 const PARAMETERS: usize = 3500;
 
-/// Returns an upper bound, in bytes, of the size of a kernel's parameters for `arrays` arrays, in a loop nest of
+/// Returns an upper bound, in bytes, of the size of a kernel's parameters that has `arrays` arrays in a loop nest of
 /// several axes, and `values` scalars.
 fn parameters(arrays: usize, values: usize) -> usize {
     arrays * (8 + 8 * 8) + values * 16

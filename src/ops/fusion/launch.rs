@@ -26,7 +26,7 @@ use pygpu_kernel::Arguments;
 pub(super) struct Policy {
     /// Whether this flush counts uses of kernel structures, for the compile threshold.
     pub(super) counts: bool,
-    /// Whether this is the first attempt of a flush.
+    /// Whether this is the first attempt of a flush to launch the batch.
     pub(super) is_first: bool,
     /// Whether fused operations stay pending until their kernel is compiled. If not, the operations are launched
     /// individually.
@@ -175,7 +175,8 @@ impl<'a> LaunchBatch<'a> {
     }
 
     /// Launches all operations of a group by one kernel. Returns `None` if this is not possible: the number of uses of
-    /// the group's structure is below the compile threshold, or the operands are not suitably aligned.
+    /// the group's structure is below the compile threshold, or the operands are not aligned for the kernel's vector
+    /// loads.
     fn together(&mut self, group: &FusionGroup) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
         let draft = FusedKernelSpec::of(self.taken.id(0), nodes, group);
@@ -195,7 +196,7 @@ impl<'a> LaunchBatch<'a> {
     }
 }
 
-/// Adds to an error's message the number of operations that it affects.
+/// Adds to an error's message the number of operations that the error affects.
 fn named(error: Error, name: &str, count: usize) -> Error {
     let whose = match count {
         1 => format!("deferred operation: {name}"),
@@ -223,8 +224,8 @@ fn named(error: Error, name: &str, count: usize) -> Error {
     }
 }
 
-/// Allocates the memory of an operation's result, and returns the result's array. If the program no longer references
-/// the result, the array gets a new memory block.
+/// Allocates the memory of an operation's result, and returns the result's array. If no array of the program refers to
+/// the result any more, the returned array gets a new memory block.
 fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());

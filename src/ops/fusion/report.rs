@@ -22,7 +22,7 @@ pub enum EagerReason {
 }
 
 impl EagerReason {
-    /// All reasons, in the order in which reports list them.
+    /// All reasons for eager operations, in the order in which reports list them.
     pub const ALL: [Self; 5] =
         [Self::Off, Self::Escaped, Self::ExternalMemory, Self::UnsupportedForm, Self::UnsupportedStream];
 
@@ -81,7 +81,7 @@ static COUNTERS: FusionCounters = FusionCounters {
     refused: [const { AtomicU64::new(0) }; EagerReason::ALL.len()],
 };
 
-/// Number of fusion reports that callers of `watch` are recording at present.
+/// Number of fusion reports that are being recorded, i.e. that `watch` has begun and not ended.
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Fusion statistics since the process began.

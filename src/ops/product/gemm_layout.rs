@@ -142,14 +142,14 @@ impl GemmLayout {
         leading((self.b.rows, self.out.column), (self.a.rows, self.out.row), self.out.itemsize)
     }
 
-    /// Returns the operations on the two operands, and the leading dimensions of both operands and the result, in the
-    /// library's order.
+    /// Returns the operations (transposition, conjugation) on the two operands, and the leading dimensions of both
+    /// operands and the result, in the library's order.
     pub(super) fn forms(&self) -> Option<([Operation; 2], [i64; 3])> {
         let ((first, leading_first), (second, leading_second)) = (self.first()?, self.second()?);
         Some(([first, second], [leading_first, leading_second, self.result()?]))
     }
 
-    /// Returns the lengths `m`, `n` and `k` in the library's order.
+    /// Returns the lengths `m`, `n` and `k` of the product for the library, whose operands are exchanged.
     pub(super) fn lengths(&self) -> [i64; 3] {
         [self.b.rows, self.a.rows, self.depth]
     }

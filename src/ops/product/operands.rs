@@ -191,7 +191,7 @@ impl ProductProblem {
         }
     }
 
-    /// Returns the address of an operand's first matrix.
+    /// Returns the address of the first matrix in an operand's batch.
     pub(super) fn address(&self, side: usize) -> u64 {
         let address = [self.a.address, self.b.address, self.out.address][side];
         let offset = self.walk.as_ref().map_or(0, |walk| walk.offset(self.side_in_walk(side)));

@@ -114,7 +114,7 @@ fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
         told[stream_position::KEYS + index] = value.to_bits();
         if let Some(array) = array {
             told[stream_position::KEYS + 3 + index] = array.address() as u64;
-            // Several arrays of parameters, and the target, may be in the same memory block.
+            // Each memory block is recorded once, because arrays of parameters and the target may be in one block.
             if !uses.iter().any(|(used, _)| used.address() == array.allocation().address()) {
                 uses.push((array.allocation(), Access::Read));
             }

@@ -55,13 +55,13 @@ pub struct StreamPosition {
 }
 
 impl StreamPosition {
-    /// Reads a position from its form in device memory.
+    /// Creates a position from the words by which device memory represents it.
     pub fn read(numbers: [u64; NUMBERS]) -> Self {
         let [a, b, c, d, number, has_half, half, _] = numbers;
         Self { counter: [a, b, c, d], number: number % 4, half: (has_half != 0).then_some(half as u32) }
     }
 
-    /// Returns the position in its form for device memory.
+    /// Returns the words by which device memory represents the position.
     pub fn numbers(&self) -> [u64; NUMBERS] {
         let [a, b, c, d] = self.counter;
         [a, b, c, d, self.number, u64::from(self.half.is_some()), self.half.unwrap_or(0).into(), 0]

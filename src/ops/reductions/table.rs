@@ -37,9 +37,11 @@ pub enum ResultType {
 pub enum Neutral {
     /// The neutral element of the operation, as C source.
     Text(&'static str),
-    /// The maximum of the type. The value only initializes the state; the reduction of an empty array has no result.
+    /// The maximum of the element type. The value only initializes the state; the reduction of an empty array has no
+    /// result.
     Greatest,
-    /// The minimum of the type. The value only initializes the state; the reduction of an empty array has no result.
+    /// The minimum of the element type. The value only initializes the state; the reduction of an empty array has no
+    /// result.
     Least,
 }
 

@@ -10,7 +10,7 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_FIRST_LANE(lanes) (__ffs((int)(lanes)) - 1)
 #endif
 
-// HIP code uses the warp functions without a mask of lanes, because every HIP compiler has them.
+// HIP code uses the warp functions without a mask of lanes, because every HIP compiler supports this form.
 #if defined(__HIP__) && !defined(__PYGPU_CPU__)
 #define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot(bit))
 #define PYGPU_SHUFFLE(value, lane) __shfl(value, lane)

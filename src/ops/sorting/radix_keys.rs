@@ -8,7 +8,7 @@
 
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// Determines how elements are converted to keys.
+/// The type and the order of a sort, which determine how elements are converted to keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
     /// The type of the elements.
@@ -19,7 +19,7 @@ pub struct Keys {
     pub as_equal: bool,
 }
 
-/// Returns the unsigned C type with this number of bytes.
+/// Returns the unsigned C integer type that has the given number of bytes.
 fn unsigned(bytes: usize) -> &'static str {
     match bytes {
         1 => "unsigned char",
@@ -29,7 +29,7 @@ fn unsigned(bytes: usize) -> &'static str {
     }
 }
 
-/// Constants of a floating-point type, for the conversion between its elements and keys.
+/// Constants of a floating-point type, for the conversion between its elements and sort keys.
 struct Float {
     bytes: usize,
     /// The bit pattern of positive infinity.

@@ -75,7 +75,7 @@ pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> R
     Ok(places)
 }
 
-/// Counts the values in each bin, as 64-bit integers.
+/// Counts the values in each bin. The counts are 64-bit integers.
 ///
 /// # Errors
 /// The errors of [`search`].

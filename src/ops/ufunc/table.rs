@@ -19,7 +19,7 @@ const INTEGERS: &[ScalarType] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int
 const REAL: &[ScalarType] = &[Float16, BFloat16, Float32, Float64];
 const WIDE: &[ScalarType] = &[Float32, Float64];
 const COMPLEX: &[ScalarType] = &[Complex64, Complex128];
-/// A group that rejects bool operands, for functions that NumPy does not define for bools.
+/// Group of loops that rejects bool operands, for functions that NumPy does not define for bools.
 const NO_BOOL: UfuncGroup = with(BOOL, Output::Refused, "");
 
 /// Definitions of the C functions that the table's expressions call.
@@ -127,7 +127,7 @@ impl UfuncEntry {
         self.groups.iter().find(|group| group.kinds.contains(kind))
     }
 
-    /// Returns the types with loops, in the order in which the loops are tried.
+    /// Returns the types for which the function has loops, in the order in which the loops are tried.
     pub fn kinds(&self) -> impl Iterator<Item = ScalarType> {
         ORDER.into_iter().filter(|kind| self.group(*kind).is_some_and(|group| group.output != Output::Refused))
     }

@@ -185,7 +185,7 @@ impl GpuArray {
         self.cold_fields.get_or_init(Box::default)
     }
 
-    /// Returns the rarely used fields of this object itself, if allocated.
+    /// Returns the rarely used fields of this object itself, if they are allocated.
     pub(crate) fn cold_fields_if_set(&self) -> Option<&ColdFields<Self>> {
         self.cold_fields.get()
     }

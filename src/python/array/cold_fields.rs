@@ -42,12 +42,12 @@ pub(crate) struct ColdFields<A> {
     new_call: Mutex<Option<CallIdentity>>,
     /// The current value of the array: an element of `values`, or null for the value that the array was created with.
     current: AtomicPtr<A>,
-    /// All values that replaced the first value so far. A value is dropped only with this struct, because callers may
-    /// hold references to any value.
+    /// All values that replaced the array's first value so far. A value is dropped only with this struct, because
+    /// callers may hold references to any value.
     values: Mutex<Vec<Arc<A>>>,
     /// The number of bytes that a subclass has assigned to the attribute `nbytes`.
     nbytes: Mutex<Option<Option<i64>>>,
-    /// The pointer object with the array's address for ctypes.
+    /// The ctypes pointer that contains the array's address.
     pub(crate) parameter: CtypesPointerCache,
     /// Whether the array has address 0 until its `gpudata` is assigned.
     is_unallocated: AtomicBool,

@@ -55,8 +55,8 @@ pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) 
     objects::references(array) <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
 }
 
-/// Returns whether the interpreter was built with a GIL. Without a GIL, reference counts of other threads' objects may
-/// be outdated.
+/// Returns whether the interpreter was built with a GIL. In an interpreter without a GIL, this thread may read outdated
+/// reference counts of objects that other threads use.
 pub(crate) fn has_gil(py: Python<'_>) -> bool {
     static HAS_GIL: PyOnce<bool> = PyOnce::new();
     let check = || -> PyResult<bool> {

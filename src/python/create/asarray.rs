@@ -322,7 +322,7 @@ impl AsarrayOptions {
         self.missing_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
     }
 
-    /// Returns the requested memory order if the layout has another order.
+    /// Returns the requested memory order if the layout does not have this order already; otherwise `None`.
     fn missing_order(&self, layout: &Layout) -> Option<MemoryOrder> {
         match self.order {
             OrderArgument::C if !layout.is_c_contiguous() => Some(MemoryOrder::C),

@@ -31,7 +31,7 @@ struct Deleter {
     /// Whether the array exists. Before the array exists, the memory belongs to the caller, and the function is not
     /// called.
     is_armed: AtomicBool,
-    /// The Python object of the function. The object keeps the function's library or callback loaded until the call.
+    /// The Python object of the C function. The object keeps the function's library or callback loaded until the call.
     object: Option<SendPyObject>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) const NAME: &CStr = c"dlpack_exchange_api";
 /// Rust functions that implement the C functions of DLPack's exchange table ([`OwnExchangeTable`]). Callers may pass
 /// objects of other types than arrays.
 pub(crate) trait Exchange {
-    /// Exports the tensor of an object; the consumer owns the tensor.
+    /// Creates a tensor that describes an array object; the consumer owns the tensor.
     ///
     /// # Errors
     /// An error for an object that is no array; driver errors.
@@ -34,7 +34,8 @@ pub(crate) trait Exchange {
     /// An error for a tensor that cannot be imported.
     fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>>;
 
-    /// Returns the tensor of an object. The tensor is valid while the object lives.
+    /// Returns a tensor that describes an array object. The tensor is valid while the object lives, and the caller does
+    /// not own it.
     ///
     /// # Errors
     /// The errors of [`Self::export`].
@@ -203,7 +204,7 @@ impl ForeignExchangeTable {
         Self(unsafe { &*std::ptr::with_exposed_provenance(address) })
     }
 
-    /// Exports the tensor of an object. The table belongs to the object's type.
+    /// Exports an object as a tensor. The table must belong to the object's type.
     ///
     /// # Errors
     /// The producer's error; `BufferError` for a tensor that cannot be imported.
@@ -221,7 +222,7 @@ impl ForeignExchangeTable {
         }
     }
 
-    /// Returns the handle of the producer's stream on a device.
+    /// Returns the handle of the stream on which the producer works on a device.
     ///
     /// # Errors
     /// The producer's error.

@@ -1,4 +1,4 @@
-//! Enqueues host functions: Rust functions of PyGPU that a stream calls on a thread of the host.
+//! Enqueues host functions, i.e. Rust functions of PyGPU that a stream calls on a thread of the host.
 
 use std::ffi::c_void;
 
@@ -37,7 +37,7 @@ extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
 /// Enqueues a C function on a stream.
 ///
 /// # Safety
-/// `function` may be called with `data` after the driver has accepted the call.
+/// The caller guarantees that `function` may be called with `data` at any time after the driver has accepted it.
 unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
     let device = stream.device();
     // SAFETY: the stream is borrowed and therefore alive; the caller guarantees that `function` may be called with

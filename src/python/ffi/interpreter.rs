@@ -35,7 +35,7 @@ pub(crate) fn is_main(_: Python<'_>) -> bool {
 /// Runs `work` if this thread holds the GIL. pyo3's count of attachments may be 0 here, which does not affect work with
 /// objects.
 pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
-    // SAFETY: the interpreter reports that the thread holds the GIL.
+    // SAFETY: the interpreter reported above that this thread holds the GIL.
     holds_gil().then(|| work(unsafe { Python::assume_attached() }))
 }
 
@@ -61,7 +61,8 @@ pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<
 pub(crate) fn run_as_c_function(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     catch_panic(-1, || {
         if holds_gil() {
-            // SAFETY: the interpreter reports that the thread holds the GIL. pyo3's count does not affect the use of the token.
+            // SAFETY: the interpreter reported above that this thread holds the GIL. pyo3's count does not affect the
+            // use of the token.
             return restore(unsafe { Python::assume_attached() }, work);
         }
         with_interpreter(|py| restore(py, work)).unwrap_or(-1)

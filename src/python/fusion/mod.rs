@@ -46,7 +46,7 @@ pub(crate) fn flush_all_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush_all(cause);
 }
 
-/// Launches the operation that computes an operand. The operation may have been deferred on any thread.
+/// Launches the pending operation that computes an operand, whichever thread has deferred it.
 ///
 /// # Errors
 /// The error of the launched operation.

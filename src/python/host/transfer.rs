@@ -187,7 +187,7 @@ fn set_source<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'p
     Ok(array)
 }
 
-/// Enqueues an upload, and keeps the ndarray alive until the stream has completed the copy.
+/// Enqueues the upload of an ndarray, and keeps the ndarray alive until the stream has completed the copy.
 pub(crate) fn set_on(
     py: Python<'_>,
     target: &Array,

@@ -127,7 +127,7 @@ pub(crate) enum ExchangeOffer {
     Plain,
     /// The type has an exchange table.
     Table(ForeignExchangeTable),
-    /// The type has no exchange table, and possibly another protocol.
+    /// The type has no exchange table; its objects may support another protocol.
     Unknown,
 }
 

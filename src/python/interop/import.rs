@@ -45,11 +45,12 @@ pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> 
 pub(crate) enum ImportOutcome {
     /// The object was imported as an array, which may be in host memory.
     Array(Array),
-    /// No array was imported: the object is on the host, or is not an array. Contains the error of each protocol.
+    /// No array was imported: the object is on the host, or is not an array. The field contains the error of each
+    /// protocol.
     Nothing(ImportErrors),
 }
 
-/// Errors of the protocols, in the order in which they were tried.
+/// Errors of the protocols by which an import was tried, in the order of the attempts.
 #[derive(Default)]
 pub(crate) struct ImportErrors(Vec<PyErr>);
 

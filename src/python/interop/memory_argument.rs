@@ -159,7 +159,7 @@ impl MemoryArgument {
         self.address
     }
 
-    /// Returns whether the memory is known to be read-only.
+    /// Returns whether the memory must not be written, as far as PyGPU or the object at the address reports this.
     pub(crate) fn readonly(&self) -> bool {
         self.readonly
     }
@@ -190,8 +190,8 @@ impl MemoryArgument {
         }
     }
 
-    /// Checks that the bytes from `low` to `high`, relative to the address, are inside the memory. Passes if the extent
-    /// of the memory is unknown.
+    /// Checks that the bytes from `low` to `high`, relative to the address, are inside the memory. If the extent of the
+    /// memory is unknown, the check is omitted.
     ///
     /// # Errors
     /// `ValueError` that contains the required and the available range.

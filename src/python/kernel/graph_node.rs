@@ -1,5 +1,5 @@
-//! Defines the class `GraphNode`, and the members `Graph.nodes` and `Graph.update`, which update the parameters of
-//! graphs.
+//! Defines the class `GraphNode`, and the members `Graph.nodes` and `Graph.update`, which list the operations of a
+//! graph and update their parameters.
 
 use std::sync::Arc;
 

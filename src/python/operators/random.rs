@@ -63,7 +63,7 @@ impl PyStreamPosition {
         (host_position.key, host_position.position) = (key, StreamPosition::read(numbers));
     }
 
-    /// Set the counters of the position if they are still equal to `old`; return whether they were equal.
+    /// Set the counters of the position to new values if they are still equal to `old`; return whether they were equal.
     #[pyo3(signature = (old: "Sequence[int]", numbers: "Sequence[int]") -> "bool")]
     fn replace(&self, old: [u64; NUMBERS], numbers: [u64; NUMBERS]) -> bool {
         let mut host_position = self.locked();

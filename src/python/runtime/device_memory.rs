@@ -236,7 +236,7 @@ impl DeviceAllocation {
     }
 
     /// Compares the address with the address of another `DeviceAllocation` or with an int. An object whose memory was
-    /// freed equals only itself.
+    /// freed is equal only to itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let allocation = slf.get();
         if slf.is(other) || allocation.slot().is_none() {

@@ -60,7 +60,7 @@ fn driver_error(operation: &'static str, code: u32, detail: String) -> Error {
     Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
 }
 
-/// Creates the driver's error for an invalid argument.
+/// Creates the error that the driver returns for an invalid argument.
 pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
     driver_error(operation, INVALID_VALUE, detail)
 }

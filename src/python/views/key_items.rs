@@ -21,7 +21,7 @@ use pygpu_ops::selection;
 
 /// One item of a key.
 pub(super) enum KeyItem<'py> {
-    /// An index array for one axis, in device memory, and the rule for its indices out of range.
+    /// An index array for one axis, in device memory, and the rule by which the kernel treats indices out of range.
     Indices(Array, Bounds),
     /// A zero-dimensional integer array in device memory. Its value is stored too if the key contains a NumPy array. As
     /// in NumPy, the item counts as an integer if the key contains other arrays, and otherwise as an array.
@@ -49,7 +49,7 @@ impl KeyItem<'_> {
         }
     }
 
-    /// Returns the shape of a mask; `None` for other items.
+    /// Returns the item's shape if the item is a mask; `None` for other items.
     pub(super) fn mask_shape(&self) -> Option<Dims> {
         match self {
             Self::Mask(mask) => Some(mask.layout().shape().collect()),
@@ -159,7 +159,7 @@ fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     Ok(indices_)
 }
 
-/// Replaces masks by index arrays, and zero-dimensional arrays by integers if the key contains other arrays. Returns
+/// Replaces masks by index arrays, and, if the key contains other arrays, zero-dimensional arrays by integers. Returns
 /// `None` if the shape of a mask does not match the array.
 ///
 /// # Errors

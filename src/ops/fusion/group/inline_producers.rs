@@ -66,7 +66,7 @@ fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &De
     match &consumer.target {
         Some(target) => {
             let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));
-            // An operand that has no memory yet cannot overlap the target.
+            // An operand whose memory is not allocated yet cannot overlap the target of the write.
             let meets = |leaf: &&DeferredArray| {
                 leaf.materialized()
                     .is_ok_and(|leaf| copy::may_overlap(target, leaf) && !copy::is_same_place(target, leaf))

@@ -78,8 +78,8 @@ impl PendingQueues {
     }
 }
 
-/// Returns the queues to flush if dropping the caller's reference to `block` would leave too much memory that only
-/// nodes keep alive.
+/// Returns the queues to flush if dropping the caller's reference to `block` would leave more memory that only nodes
+/// keep alive than the limit allows.
 pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
     let pending = block.read_by().pending().filter(|_| block.bytes() >= LARGE)?;
     let queues = lock();

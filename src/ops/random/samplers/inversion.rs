@@ -99,7 +99,7 @@ fn cubic(value: impl Fn(f64) -> f64) -> [f64; 4] {
             differences[at] = (differences[at] - differences[at - 1]) / (nodes[at] - nodes[at - order]);
         }
     }
-    // Newton's form of the polynomial is converted to powers of y.
+    // Converts the polynomial from Newton's form to coefficients of powers of y.
     let mut coefficients = [differences[3], 0.0, 0.0, 0.0];
     for at in (0..3).rev() {
         for power in (1..4).rev() {

@@ -127,7 +127,8 @@ macro_rules! enumeration {
 
 with_samplers!(enumeration);
 
-/// CUDA code that computes most elements of a distribution from their first words alone.
+/// CUDA code for those elements of a distribution, i.e. most of them, that are computed from their first random words
+/// alone.
 #[derive(Clone, Copy, Default)]
 struct Quick {
     /// C++ type of the constants, and the expression that computes them from the distribution's parameters `of`.

@@ -105,7 +105,7 @@ unsafe fn write_exact<'py>(
     write: impl FnOnce(*mut Array),
     set: impl FnOnce(&mut Array) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: every field of the value is written.
+    // SAFETY: `write` and the statements below write every field of the value, which is then complete.
     unsafe {
         new_object::new_in_place(
             py,

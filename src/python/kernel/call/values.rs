@@ -225,7 +225,8 @@ fn push_uncommon(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, 
     let is_convertible = match kind {
         ScalarType::Complex64 | ScalarType::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
         ScalarType::Opaque => false,
-        // An object of another library with `__index__` is accepted for an integer parameter. A float is rejected.
+        // For an integer parameter, any object with `__index__` is accepted, including one of another library. A float
+        // has no `__index__`.
         _ if is_integer(kind) => ffi::numbers::is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
     };

@@ -122,7 +122,7 @@ impl FftFunction {
         }
     }
 
-    /// Returns the factor by which the transform's result is scaled for the argument `norm`.
+    /// Returns the scale factor of the transform's result that the argument `norm` requires.
     ///
     /// # Errors
     /// `ValueError` for an unknown norm.

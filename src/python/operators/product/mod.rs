@@ -223,7 +223,7 @@ fn launch(py: Python<'_>, product_call: &ProductCall, values: &OperandValues<'_,
     Ok(py.without_gil(|| product::run(&product, &stream::current(product_call.device)))?)
 }
 
-/// Copies operands that may overlap the output array.
+/// Replaces operands that may overlap the output array by copies.
 fn copy_overlapping(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
         let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };

@@ -180,7 +180,7 @@ fn combiner(entry: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
 /// Axes, types and shapes of one reduction.
 struct ResolvedReduction {
     entry: &'static ReductionEntry,
-    /// The reduced axes as a bit set.
+    /// The reduced axes as a bit set; bit 0 is the first axis.
     reduced: u64,
     /// The element type in which the reduction is computed. The field `result` is the type of the results.
     computed: ScalarType,
@@ -302,7 +302,7 @@ pub(super) fn call<'py>(
         reduce_with_numpy(py, entry, array, args, mask.as_ref(), &out)?;
         return Ok(out);
     }
-    // Like NumPy, converts an initial value that is no array to the type of the result.
+    // Converts an initial value that is no array to the type of the result, as NumPy does.
     let is_host = |initial: &&Bound<'py, PyAny>| !initial.is_instance_of::<GpuArray>();
     let converted = initial.filter(is_host).map(|initial| dtype::scalar(py, target.dtype(), initial)).transpose()?;
     let initial = converted.as_ref().or(initial);
