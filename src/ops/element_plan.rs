@@ -20,7 +20,7 @@ use pygpu_layout::{self as layout, Dims, Layout, LoopNest, LoopNestRules, broadc
 
 pub use vectorize::{PackLayout, UNROLLED};
 
-/// Determines how the kernel addresses the elements of an array.
+/// How a kernel addresses the elements of one of its arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessPattern {
     /// The array is contiguous in the order of the loop nest, so the array's pointer and the index `i` suffice to
@@ -182,8 +182,8 @@ impl ElementPlan {
         Ok(plan)
     }
 
-    /// Adds to the plan the arrays that are used only at other indices than `i`. A contiguous array becomes a pointer;
-    /// any other array gets a separate loop nest.
+    /// Adds to the plan the arrays that are used only at other indices than `i`. A contiguous array is addressed by its
+    /// pointer alone; any other array gets a separate loop nest.
     fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
         for (position, (array, usage)) in used.iter().enumerate() {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
@@ -385,7 +385,7 @@ impl ElementPlan {
     }
 }
 
-/// Whether an access pattern uses strides of the common loop nest.
+/// Whether an access pattern uses the strides of the loop nest that the call's arrays share.
 fn is_strided(form: AccessPattern) -> bool {
     matches!(
         form,

@@ -190,9 +190,9 @@ impl Elementwise {
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
-    /// Returns the launch shape. By default, each thread makes the plan's vector loads (packs) once. A thread makes
-    /// several of them if the expression is long-running. On the CPU, and if the source depends on the number of
-    /// threads, the grid has only as many blocks as run concurrently.
+    /// Returns the launch shape. By default, each thread processes its elements in one iteration. If the expression is
+    /// long-running, a thread makes several iterations. On the CPU, and if the source depends on the number of threads,
+    /// the grid has only as many blocks as run concurrently.
     fn shape(&self, device: Device, plan: &ElementPlan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack) * u64::from(plan.packs));
         let threads = match plan.packs {

@@ -54,7 +54,7 @@ fn vectors<'a>(
     arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)))
 }
 
-/// Returns the declarations of the scalar parameters, in order.
+/// Returns the declarations of the scalar parameters, in the order of the arguments.
 pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
     let scalars = arguments.iter().filter(|one| !one.is_vector());
     scalars.map(|one| format!("{} {}", one.c_type, one.name)).collect()
@@ -182,8 +182,8 @@ struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a ElementOperand,
-    /// The name of the first argument for which this array was passed. All other arguments for which it was passed use
-    /// the elements that were loaded for the first argument.
+    /// The name of the first argument for which this array was passed. If it was passed for further arguments, these
+    /// use the elements that were loaded for the first argument.
     first: &'a str,
     /// Whether the kernel reads the array or possibly leaves some of its elements unchanged. If so, a thread loads the
     /// elements before it computes. `is_written` states whether the kernel writes the array.

@@ -129,7 +129,8 @@ fn key_of(device: Device) -> SolverHandleKey {
     (device.kind(), device.index(), device.epoch())
 }
 
-/// Destroys the idle handles of a device. After a device reset this would be impossible.
+/// Destroys the idle handles of a device. The call precedes a device reset, after which the handles could not be
+/// destroyed.
 ///
 /// # Errors
 /// Driver errors; then the handles are leaked.

@@ -70,7 +70,7 @@ pub struct Analysis {
     pub is_plain: bool,
 }
 
-/// Requirements on the array passed for an argument.
+/// Requirements that the array passed for an argument must fulfil.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vector {
     /// The element type that the user declared.

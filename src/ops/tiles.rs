@@ -101,7 +101,8 @@ impl Tiles {
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)
     }
 
-    /// Returns the index width for the loop nest over tiles. The number of tiles is always below 2^31.
+    /// Returns the index width for the loop nest over tiles. Only the arrays' strides determine it, because the number
+    /// of tiles is always below 2^31.
     pub fn span(walk: &LoopNest, mut sides: impl Iterator<Item = usize>) -> IndexWidth {
         if sides.all(|side| walk.has_short_strides(side)) { IndexWidth::Short } else { IndexWidth::Far }
     }

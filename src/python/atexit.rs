@@ -1,4 +1,5 @@
-//! Drops objects whose destructors call a driver, also during process exit.
+//! Drops objects whose destructors call a driver, so that no destructor waits for the GIL or uses an unloaded driver
+//! during process exit.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;

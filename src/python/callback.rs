@@ -60,8 +60,8 @@ impl Drop for SendPyObject {
 
 /// Releases a reference on any thread, with or without the GIL.
 pub(crate) fn release_object(object: Py<PyAny>) {
-    // The object is converted to a plain pointer first. The drop of a `Py` would not check whether the thread holds the
-    // GIL, but trust pyo3's count of the thread's attachments, which may be outdated.
+    // The reference is converted to a plain pointer first, because the drop of a `Py` would not check whether the
+    // thread holds the GIL, but rely on pyo3's count of the thread's attachments, which may be outdated.
     let object = Reference::new(object);
     if shutdown::exiting() {
         return; // the process is exiting, so the object stays allocated until its end
@@ -135,7 +135,8 @@ fn deliver_all(py: Python<'_>) {
     });
 }
 
-/// Passes the queued findings of unordered work (`PYGPU_CHECK_STREAMS=1`) to the Python function that issues warnings.
+/// Passes the queued warnings about work that is not ordered by streams (`PYGPU_CHECK_STREAMS=1`) to the Python
+/// function that issues warnings.
 fn deliver_findings(py: Python<'_>) {
     let findings = stream_check::take();
     if findings.is_empty() {

@@ -25,7 +25,7 @@ pub(crate) fn begin() {
 }
 
 /// Runs Python code that Rust code calls. During process exit, any thread but the finalizing thread blocks forever
-/// instead. Calls that only run C functions need no such wrapper.
+/// instead. Calls of functions that are implemented in C need not be wrapped.
 #[inline]
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     let _request = ForeignCallGuard::begin();

@@ -75,8 +75,8 @@ impl Drop for GilReacquire {
 
 /// Whether any thread runs work in `without_gil`.
 ///
-/// The result stays valid while the caller holds the GIL. In an interpreter without a GIL, all other threads must be
-/// stopped.
+/// The result stays valid while the caller holds the GIL. In an interpreter without a GIL, it stays valid only while
+/// all other threads are stopped.
 pub(crate) fn has_released_threads() -> bool {
     RELEASED.load(Ordering::Relaxed) > 0
 }

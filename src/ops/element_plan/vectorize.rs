@@ -18,8 +18,9 @@ pub(super) const BYTES: usize = 16;
 /// Number of elements per thread if two consecutive elements of a thread are N elements apart, where N is the number of
 /// threads in a block.
 pub(super) const APART: u8 = 4;
-/// Number of elements per thread if the elements have at most 4 bytes and are one row apart. Each block of threads also
-/// reads the rows directly above and below its own rows. More rows per block therefore save reads.
+/// Number of elements per thread if the elements have at most 4 bytes and are one row apart (vertically adjacent).
+/// Besides its own rows, each block of threads reads the rows directly above and below them. More rows per block
+/// therefore save reads.
 const ROWS: u8 = 8;
 
 /// Maximum compile time in milliseconds of a fully unrolled expression, summed over its copies for the elements of a
@@ -68,7 +69,7 @@ impl ElementPlan {
     /// axis, vertically adjacent elements, or elements that are as far apart as a thread block has threads.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         if used.iter().any(|(array, _)| array.dtype().kind() == ScalarType::Opaque) {
-            return; // a user-defined type may lack the constructors that a pack requires
+            return; // user-defined types may lack the constructors that the type of a pack requires
         }
         let Some(same) = self.same(used) else { return };
         let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);

@@ -25,8 +25,8 @@ fn with_axes(array: &Array, axes: &[Axis], offset: i64, dtype: DType) -> Result<
     array.view_as(Layout::strided(&shape, &strides, offset, dtype.itemsize() as i64)?, dtype)
 }
 
-/// Returns a view of the first elements along each axis; `shape` contains the maximum number of elements along each
-/// axis.
+/// Returns a view of the first elements along each axis. Their number is the length in `shape`, or the array's length
+/// if that is smaller.
 pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     let layout = array.layout();
     if layout.shape().zip(shape).all(|(own, most)| own <= *most) {

@@ -253,7 +253,7 @@ fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
-            // The numbers of arrays, parameters and results never decrease when operations are added. Therefore no
+            // Adding an operation never decreases the kernel's numbers of arrays, parameters and results. Therefore no
             // further operation fits into this kernel.
             if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
                 break;

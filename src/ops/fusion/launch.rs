@@ -90,7 +90,7 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
     batch.told()
 }
 
-/// Launches a batch that has a single operation, without grouping.
+/// Launches a batch that has a single operation, for which no groups are formed.
 fn alone(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome {
     let nodes = taken.nodes.iter().enumerate();
     let node = nodes.filter_map(|(place, node)| Some((place, node.as_deref()?))).next();
@@ -308,8 +308,8 @@ fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_
 
 /// Launches a single operation by the kernel that an eager operation would use.
 fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
-    // An operand has no value if the operation that computes it failed. The check precedes the kernel lookup, because
-    // the lookup may compile a kernel.
+    // An operand has no value if the operation that computes it failed. The operands are checked before the kernel
+    // lookup, because the lookup may compile a kernel in vain.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),

@@ -47,8 +47,8 @@ pub(super) struct PendingQueue {
     nodes: Vec<Option<Box<DeferredNode>>>,
     /// Number of operations in `nodes` that were not discarded.
     live: usize,
-    /// Whether the last operation is an in-place barrier: it writes an existing array, which the next operation may
-    /// read.
+    /// Whether the last operation is an in-place barrier: it writes into an existing array, which the next operation
+    /// may read, so that operation flushes first.
     has_barrier: bool,
     /// Total size in bytes of the pending results.
     results: usize,
@@ -56,7 +56,8 @@ pub(super) struct PendingQueue {
     operands: usize,
     /// Whether a thread is launching a batch of this queue.
     is_in_flight: bool,
-    /// Number of threads that defer operations into this queue. Threads that only flush the queue do not count.
+    /// Number of threads to which this queue is assigned, i.e. which defer operations into it. Threads that only flush
+    /// the queue are not counted.
     owners: usize,
     /// The first error of a launch that was not yet reported to the queue's thread, and the first operation of the
     /// batch in which the error occurred.
@@ -71,7 +72,7 @@ pub(super) struct TakenNodes {
     /// Sequence number of the first node.
     pub(super) first: u64,
     pub(super) nodes: Vec<Option<Box<DeferredNode>>>,
-    /// Number of taken operations that were not discarded.
+    /// Number of operations in this batch that were not discarded.
     pub(super) live: usize,
     has_barrier: bool,
     results: usize,

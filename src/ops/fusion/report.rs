@@ -17,7 +17,8 @@ pub enum EagerReason {
     /// The call has an `out` or `where` argument, two results, no elements, or an operand that is unaligned or of a
     /// subclass; or no single ufunc kernel computes its function.
     UnsupportedForm,
-    /// The stream is capturing or borrowed, or a custom allocator allocates the results.
+    /// The operation's stream is capturing, or is borrowed from another library, or a custom allocator allocates the
+    /// results.
     UnsupportedStream,
 }
 
@@ -102,7 +103,7 @@ pub struct FusionCounts {
     /// Number of groups whose operations were launched individually, because the number of uses of the group's
     /// structure was below the compile threshold.
     pub first_meetings: u64,
-    /// Number of operations that failed to launch.
+    /// Number of deferred operations whose launch failed.
     pub failures: u64,
     /// Number of flushes, by reason.
     pub closed: [u64; FlushReason::ALL.len()],

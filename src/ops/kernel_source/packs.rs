@@ -23,7 +23,7 @@ pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     Some(1 << most.ilog2())
 }
 
-/// Generates the body of the kernel, from the first declaration to the last store.
+/// Generates the body of a kernel that processes packs, from the first declaration to the last store.
 pub(super) fn body(
     pack: usize,
     plan: &ElementPlan,
@@ -67,7 +67,7 @@ pub(super) fn body(
     format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
 }
 
-/// Returns the C expression for the array index of element number `pygpu_turn` of a thread.
+/// Returns the C expression for the array index of the element that a thread processes in iteration `pygpu_turn`.
 fn element(pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
         1 => format!("pygpu_at + pygpu_turn * {}", width(plan.way)),
@@ -75,7 +75,8 @@ fn element(pack: usize, plan: &ElementPlan) -> String {
     }
 }
 
-/// Returns the C expression for element number `pygpu_turn` among the elements that a thread loaded from an array.
+/// Returns the C expression for the element that a thread processes in iteration `pygpu_turn`, among the elements that
+/// it loaded from an array.
 fn item(name: &str, pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
         1 => format!("pygpu_pack_{name}.item[pygpu_turn]"),
@@ -134,8 +135,8 @@ struct PackLoop {
     arrays: String,
     declared: String,
     load: String,
-    /// Loads the last elements of an array if they are fewer than a pack: elements beyond the end are replaced by the
-    /// last element.
+    /// Loads the last elements of an array if they are fewer than a pack: positions of the pack beyond the array's end
+    /// get copies of the last element.
     load_rest: String,
     names: String,
     rotate: String,

@@ -12,7 +12,7 @@ pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
 /// The device code of tiles is written for the number of threads that `BOUNDS` contains.
 const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h say how many threads a block has");
 
-/// Generates the body of the kernel, from the parameters to the last store.
+/// Generates a kernel that processes tiles, from its parameters to the last store.
 pub(super) fn body(
     tiles: Tiles,
     plan: &ElementPlan,

@@ -257,8 +257,8 @@ mod tests {
     #[test]
     fn blas_takes_c_order_and_transposed_matrices_without_copy() {
         let (plain, turned) = (Operation::Plain, Operation::Transposed);
-        // Matrices of 10 by 20 and 20 by 30: first in C order, then with one operand transposed, then as parts of wider
-        // matrices.
+        // Products of matrices of 10 by 20 and 20 by 30: first with both in C order, then with one operand transposed,
+        // then with parts of wider matrices.
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
         assert_eq!(forms(a, b, out(120, 4), 20), Some(([plain, plain], [30, 20, 30])));
         assert_eq!(forms(side(10, 4, 40), b, out(120, 4), 20), Some(([plain, turned], [30, 10, 30])));

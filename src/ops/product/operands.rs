@@ -38,7 +38,7 @@ pub(super) struct MatrixOperand {
     pub(super) step: i64,
 }
 
-/// The array of results, with the strides by which the kernels address it.
+/// Address and strides by which the kernels address the array of results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub(super) kind: ScalarType,
@@ -82,7 +82,7 @@ pub(super) fn kind_of_parts(computed: ScalarType) -> ScalarType {
     }
 }
 
-/// Returns the length and stride of an axis, whose position is counted from the end.
+/// Returns the length and stride of an axis; `from_end` counts the axes from the last one.
 fn axis(layout: &Layout, from_end: usize) -> (i64, i64) {
     let axes = layout.axes();
     axes.len().checked_sub(from_end).and_then(|at| axes.get(at)).map_or((1, 0), |axis| (axis.len, axis.stride))

@@ -55,7 +55,7 @@ pub static VECMAT: ProductFunction =
 pub static VECDOT: ProductFunction =
     named("vecdot", HostEvaluation::Ufunc, Some([true, true]), [true, false], "(n),(n)->()");
 
-/// Returns the product function with a name.
+/// Returns the table entry of the product function with the given name.
 pub fn named_as(name: &str) -> Option<&'static ProductFunction> {
     [&MATMUL, &MATVEC, &VECMAT, &VECDOT].into_iter().find(|one| one.row.name == name)
 }

@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu
     line_a *held_a = (line_a *)raw_a;
     line_b *held_b = (line_b *)raw_b;
     const int tid = (int)threadIdx.x, tx = tid % (PYGPU_BN / PYGPU_TN), ty = tid / (PYGPU_BN / PYGPU_TN);
-    // Consecutive thread blocks process a column of tiles in a band, and then the next column to the right.
+    // In a band, consecutive thread blocks first process one column of tiles, and then the next column to the right.
     const long long high = (m + PYGPU_BM - 1) / PYGPU_BM, wide = (n + PYGPU_BN - 1) / PYGPU_BN;
     const long long batch = blockIdx.x / (high * wide), tile = blockIdx.x - batch * (high * wide);
     const long long band = tile / (PYGPU_BAND * wide), within = tile - band * (PYGPU_BAND * wide);

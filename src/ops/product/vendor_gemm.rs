@@ -22,7 +22,7 @@ use pygpu_memory::{self as memory, Access, BlockUse, capture};
 /// the library, once per process, takes as long as a thousand such products.
 const LARGE: i64 = 1 << 24;
 /// Minimum number of multiply-adds per matrix of a batch for which BLAS is faster. Below this number PyGPU's kernels
-/// are as fast as BLAS, and they accept any layout of the batch.
+/// are as fast as BLAS, and unlike BLAS they accept any layout of the batch.
 const LARGE_EACH: i64 = 1 << 15;
 /// An operand is copied into a suitable layout if the other operand has at least this number of rows or columns. The
 /// copy is then cheap relative to the product.
@@ -135,7 +135,8 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     Ok(made.ok().map(|handle| (blas, handle)))
 }
 
-/// Destroys the idle handles of a device. After a device reset this would be impossible.
+/// Destroys the idle handles of a device. The call precedes a device reset, after which the handles could not be
+/// destroyed.
 ///
 /// # Errors
 /// Driver errors; then the handles are leaked.

@@ -194,7 +194,7 @@ static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made,
 #endif
 }
 
-// Adds a 128-bit step to a 128-bit product.
+// Adds a step of 128 bits to a product of 128 bits.
 static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high, pygpu_u64 more_low, pygpu_u64 more_high) {
 #if defined(__CUDA_ARCH__)
     asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+&l"(low), "+l"(high) : "l"(more_low), "l"(more_high));

@@ -141,7 +141,7 @@ pub struct RandomFill<'a> {
 }
 
 impl RandomFill<'_> {
-    /// Whether an element of this type needs only half of a 64-bit number.
+    /// Whether an element of type `kind` is computed from only half of a 64-bit number.
     fn halves(&self, kind: ScalarType) -> bool {
         match self.distribution {
             Distribution::Bounded => self.bounds[0] <= 1 << 32,

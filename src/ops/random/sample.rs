@@ -66,8 +66,8 @@ impl SampleFill<'_> {
 /// Fills an array with the elements of a sampler.
 ///
 /// # Errors
-/// `TypeError` for an unsupported type; `ValueError` for read-only memory, and for arrays of parameters that do not
-/// suit the target; `OutOfMemory`; compiler errors; driver errors.
+/// `TypeError` for an unsupported type; `ValueError` for read-only memory, and for arrays of parameters whose shape,
+/// dtype or device does not suit the target; `OutOfMemory`; compiler errors; driver errors.
 pub fn sample(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
     target.check_writable("random numbers")?;
     task.check(target)?;

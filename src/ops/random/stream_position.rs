@@ -42,11 +42,12 @@ pub struct Amount {
     pub count: u64,
     /// Whether `count` is in halves of numbers. An unused half is left for the next call.
     pub halves: bool,
-    /// Whether the call starts at an even index of the sequence.
+    /// Whether the call starts at an even index of the sequence; if the next number has an odd index, this number is
+    /// skipped.
     pub even: bool,
 }
 
-/// Holds the position of the next number of a sequence, and the unused half of the previous number, if any.
+/// The position of the next number of a random sequence, and the unused half of the previous number, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamPosition {
     counter: [u64; 4],

@@ -47,7 +47,7 @@ pub struct BlockShape {
     /// Number of elements in a pack, i.e. in one vector load. If `along` is set, all elements of a pack belong to one
     /// result. Otherwise each element belongs to a different result.
     pub vector: u32,
-    /// Number of elements, or packs (vector loads), that a thread loads before it combines them.
+    /// Number of elements, or packs (vector loads), that a thread loads at once, before it combines them.
     pub each: u32,
     /// Number of results that a thread computes one after another.
     pub turns: u32,

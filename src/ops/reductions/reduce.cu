@@ -50,7 +50,7 @@ static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_pac
 #endif
 }
 
-// A thread has PYGPU_VECTOR states for one result. Joins all of them into the first one.
+// Joins the PYGPU_VECTOR states that a thread has for one result into the first of these states.
 static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 #if PYGPU_ABREAST == 1
 #pragma unroll

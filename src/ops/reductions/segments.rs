@@ -36,8 +36,8 @@ pub struct SegmentReduction<'a> {
     pub input: &'a Array,
     /// The starts of the segments: 64-bit integers, each a valid index of the axis.
     pub starts: &'a Array,
-    /// The array for the results. It has the input's shape, except that the length of the divided axis is the number of
-    /// starts.
+    /// The array for the results. It has the input's shape, except that the axis that is divided into segments has one
+    /// index for each segment.
     pub out: &'a Array,
     /// The axis that is divided into segments.
     pub axis: usize,

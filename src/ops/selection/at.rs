@@ -27,7 +27,7 @@ pub struct UfuncAt<'a> {
     pub kind: ScalarType,
     /// The array to modify.
     pub array: &'a Array,
-    /// The indices in ascending order, as 64-bit integers, all inside the array.
+    /// The indices in ascending order, as 64-bit integers, all of them valid indices of the array.
     pub places: &'a Array,
     /// For each index in `places`, its position in the caller's unsorted list of indices.
     pub order: &'a Array,

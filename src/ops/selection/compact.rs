@@ -15,7 +15,7 @@ use pygpu_memory::{Access, BlockUse, capture};
 use smallvec::SmallVec;
 
 /// Four numbers, in this order: threads in a block, threads in the block that scans the counts, elements in a tile, and
-/// tiles that one block counts. The values must match `compact.cu`.
+/// tiles that one block counts. `compact.cu` relies on these values.
 const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;

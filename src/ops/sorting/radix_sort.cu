@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     for (int turn = 0; turn < PYGPU_EACH; turn++) atomicAdd(&own[pygpu_digit(key[turn], pass)], 1u);
     __syncthreads();
 
-    // From here on, a thread also handles one digit: the one whose value is the index of the thread.
+    // From here on, each thread also processes the counts of one digit value, which equals the thread's index.
     unsigned sum = 0;
 #pragma unroll
     for (int other = 0; other < PYGPU_WARPS; other++) {

@@ -91,7 +91,7 @@ struct RadixSortScratch {
     /// Digit counts for each row and pass, look-back entries of the tiles in even passes, and the counters from which
     /// thread blocks take their tile indices.
     memory: Array,
-    /// Look-back entries of the tiles in odd passes. Each pass clears the entries for the next pass.
+    /// Look-back entries of the tiles in odd passes. Each pass sets the entries that the next pass uses to zero.
     other: Array,
     said: i64,
     tickets: i64,

@@ -11,7 +11,8 @@ struct alignas(sizeof(pygpu_element) * PYGPU_PACK) pygpu_pack {
     pygpu_element item[PYGPU_PACK];
 };
 
-// Returns the number of runs that begin before the tile. A warp reads the words of as many tiles as it has lanes.
+// Returns the number of runs that begin before the tile. A warp reads the published words of as many tiles at once as
+// it has lanes.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
     const int lane = threadIdx.x;
     pygpu_number before = 0;

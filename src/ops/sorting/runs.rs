@@ -41,7 +41,7 @@ fn each(dtype: DType) -> u64 {
 pub(super) struct Runs {
     /// The value of each run, i.e. its first element.
     pub(super) values: Array,
-    /// The position of each run's first element, followed by the number of elements.
+    /// The position of each run's first element, followed by the total number of elements as the end of the last run.
     pub(super) starts: Option<Array>,
     /// The index of each element's run, stored at the element's position before the sort.
     pub(super) inverse: Option<Array>,

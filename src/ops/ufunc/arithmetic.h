@@ -143,7 +143,8 @@ template <class Z> __device__ inline Z complex_power(Z a, Z b) {
 // Functions" (1987). They preserve the signs of zeros on both sides of a branch cut.
 template <class Z> __device__ inline Z turned(Z z) { return Z(-z.imag(), z.real()); }
 template <class Z> __device__ inline Z turned_back(Z z) { return Z(z.imag(), -z.real()); }
-// By the rules of C99 (annex G), which NumPy and the array API follow, infinite and NaN parts are handled separately.
+// By the rules of C99 (annex G), which NumPy and the array API follow, the results for infinite and NaN parts are
+// special cases.
 template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }

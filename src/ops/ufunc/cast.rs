@@ -9,7 +9,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Identity function for every type. It is internal and has no public name.
+/// Identity function for every type. The function is internal and has no public name.
 static IDENTITY: UfuncEntry = UfuncEntry {
     name: "cast",
     inputs: 1,

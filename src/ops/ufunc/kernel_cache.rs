@@ -57,12 +57,12 @@ pub fn keep(key: LoopKey, kernel: Elementwise) -> &'static Elementwise {
         made.next = first;
         let entry = Box::into_raw(made);
         match place.compare_exchange(first, entry, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: the pointer comes from `into_raw`. The entry is published now: it is only read from here on, and
-            // never freed.
+            // SAFETY: the pointer comes from `Box::into_raw`. The entry has been published, so it is never modified or
+            // freed any more.
             Ok(_) => return unsafe { &(*entry).kernel },
             Err(other) => {
-                // SAFETY: the pointer comes from `into_raw`, and the entry was not published, so no other thread has
-                // the pointer.
+                // SAFETY: the pointer comes from `Box::into_raw`, and the entry was not published, so no other thread
+                // can use it.
                 made = unsafe { Box::from_raw(entry) };
                 first = other;
             }

@@ -197,7 +197,7 @@ pub fn row(name: &str) -> Option<&'static UfuncEntry> {
     TABLE.iter().find(|row| row.name == name)
 }
 
-/// Looks up an entry at compile time; an unknown name is a compile error.
+/// Looks up an entry at compile time; an unknown name causes a compile error.
 pub const fn builtin_row(name: &str) -> &'static UfuncEntry {
     let mut place = 0;
     while !is_same(TABLE[place].name.as_bytes(), name.as_bytes()) {

@@ -1,5 +1,5 @@
-//! Defines the class `GPUArray`, which is an `Array` with its Python-specific state. The submodule `object` contains
-//! the constructors.
+//! Defines the class `GPUArray`, whose objects contain an `Array` of the core and Python-specific state. The submodule
+//! `object` contains the constructors.
 
 mod object;
 
@@ -133,7 +133,7 @@ impl GpuArray {
     }
 
     /// Returns the address of element zero, or 0 for an empty array. Marks the memory block as escaped, because the
-    /// caller may pass the address back as an integer later.
+    /// caller may later pass the address to PyGPU as an integer.
     ///
     /// # Errors
     /// Driver errors of pending operations.
@@ -271,7 +271,7 @@ impl GpuArray {
     /// Checks that the array is writable.
     ///
     /// # Errors
-    /// `ValueError` for a read-only array. The message contains `operation`.
+    /// `ValueError` for a read-only array. The message contains the name `operation` of the rejected operation.
     pub(crate) fn check_writable(&self, operation: &str) -> PyResult<()> {
         Ok(self.value().array.check_writable(operation)?)
     }
@@ -354,7 +354,7 @@ impl GpuArray {
         Some(cold_fields.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the locked host mirror, so that the caller can replace it.
+    /// Returns the locked host mirror, for a caller that replaces the mirror.
     pub(crate) fn host_mut(&self) -> MutexGuard<'_, HostMirror> {
         self.cold_fields().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -409,8 +409,8 @@ impl GpuArray {
         // SAFETY: the array is taken out once, here, because `drop` runs once.
         let array = unsafe { ManuallyDrop::take(&mut self.array) };
         // Freeing may wait for the driver, and a thread in the driver may wait for the GIL, so the GIL is released.
-        // During finalization `try_attach` cannot attach to the interpreter. The array is then dropped at the end of
-        // this function, and the GIL is not held.
+        // During finalization, `try_attach` fails. In that case the array is dropped at the end of this function,
+        // without the GIL.
         let mut array = Some(array);
         debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));

@@ -21,7 +21,8 @@ pub(crate) enum HostMirror {
 }
 
 impl HostMirror {
-    /// Returns the ndarray that the garbage collector may count as referenced by the array.
+    /// Returns the ndarray to which the array holds a strong reference, for the garbage collector; `None` if there is
+    /// none.
     pub(crate) fn referent(&self) -> Option<&Py<PyAny>> {
         match self {
             Self::Owned(host) => Some(host),

@@ -27,8 +27,8 @@ impl MemoryOwner {
 /// An allocator that the results of operations inherit from their operand, as in PyCUDA.
 pub(crate) struct InheritedAllocator {
     object: SendPyObject,
-    /// Creates an allocator from the object. This is a function pointer, because the function is defined in a higher
-    /// layer, which this layer must not import.
+    /// Function that creates an allocator from the allocator object. It is stored as a pointer, because a higher layer
+    /// defines it, which this layer must not import.
     make: fn(&Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>>,
 }
 

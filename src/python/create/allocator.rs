@@ -27,8 +27,8 @@ use pygpu_memory::{Access, ordered};
 pub(crate) struct PyAllocator {
     object: SendPyObject,
     takes_stream: bool,
-    /// The memory object that the last call returned, if PyGPU tracks its block. The outer option is `None` unless the
-    /// allocator serves one array only.
+    /// The memory object that the last call returned, if PyGPU tracks its block. The outer option is `None` if the
+    /// allocator also allocates results, i.e. serves more than one array.
     tracked_memory: Option<Mutex<Option<Py<PyAny>>>>,
     /// Whether the allocator also allocates the results of operations on its arrays, as PyCUDA does for an argument
     /// `allocator=`.

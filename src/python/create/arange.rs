@@ -194,7 +194,8 @@ impl<'py> ArangeSpec<'py> {
     }
 }
 
-/// Returns the number of elements from `start` to `stop`; `None` for errors, which NumPy reports.
+/// Returns the number of elements from `start` to `stop`; `None` if the computation fails, so that NumPy raises the
+/// error.
 fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
     const MAX_COUNT: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;

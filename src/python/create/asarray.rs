@@ -28,7 +28,7 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// The properties of the result that the arguments of `asarray` request.
+/// The properties that the arguments of `asarray` request for its result.
 struct AsarrayOptions {
     dtype: Option<DType>,
     order: OrderArgument,

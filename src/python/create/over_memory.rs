@@ -62,8 +62,8 @@ pub(super) fn assigned<'py>(
     }
 }
 
-/// Converts an allocator to the form in which an array stores it. Results of operations on the array then use this
-/// allocator.
+/// Converts an allocator to the form in which an array stores it. This form makes results of operations on the array
+/// use the allocator.
 ///
 /// # Errors
 /// `TypeError` for an object that is not an allocator.

@@ -50,7 +50,7 @@ unsafe fn valid_pointer(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonN
 
 /// One of the two struct versions of DLPack's managed tensor.
 pub(crate) trait ManagedTensor: Sized {
-    /// Capsule names of an available tensor and of a consumed tensor.
+    /// The two names of a capsule: for a tensor that is still available, and for a consumed tensor.
     const NAMES: (&'static CStr, &'static CStr);
 
     /// Calls the deleter of a tensor, if the tensor has a deleter.

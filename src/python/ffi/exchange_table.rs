@@ -100,7 +100,7 @@ unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut D
     unsafe {
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            // Launches operations that this thread deferred while it created the tensor.
+            // Launches the operations that this thread deferred while it exported a tensor.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })

@@ -36,7 +36,7 @@ impl HostRange {
         Self { address, nbytes, owner: Some(owner) }
     }
 
-    /// Fills a buffer view of the memory.
+    /// Implements the buffer protocol: fills `view` with the address and size of the memory.
     ///
     /// # Safety
     /// `view` is writable, as Python guarantees for this slot.

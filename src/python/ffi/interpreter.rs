@@ -32,8 +32,8 @@ pub(crate) fn is_main(_: Python<'_>) -> bool {
     unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) == 0 }
 }
 
-/// Runs `work` if this thread holds the GIL. pyo3's count of attachments may be 0 here, which does not affect work with
-/// objects.
+/// Runs `work` if this thread holds the GIL. Even if pyo3's count of this thread's attachments is 0 here, `work` may
+/// use Python objects.
 pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     // SAFETY: the interpreter reported above that this thread holds the GIL.
     holds_gil().then(|| work(unsafe { Python::assume_attached() }))
@@ -46,12 +46,12 @@ pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> 
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _access = PythonAccess::expected()?;
     let _gil_request = finalization::try_gil_request()?;
-    // SAFETY: `Py_IsInitialized` may be called at any time.
+    // SAFETY: CPython permits calls of `Py_IsInitialized` at any time and on any thread.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
     }
     let _ensured = GilEnsured::new();
-    // The thread holds the GIL now. `try_attach` updates pyo3's count.
+    // `GilEnsured::new` has acquired the GIL for this thread. `try_attach` updates pyo3's count.
     Python::try_attach(work)
 }
 
@@ -81,7 +81,8 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
     }
 }
 
-/// The GIL, acquired with `PyGILState_Ensure`, which uses the interpreter's count instead of pyo3's.
+/// Guard that holds the GIL. It acquires the GIL by `PyGILState_Ensure`, which relies on the interpreter's count of
+/// attachments instead of pyo3's.
 pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 
 impl GilEnsured {

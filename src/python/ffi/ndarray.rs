@@ -47,7 +47,8 @@ pub(crate) fn with_dense_bytes<T>(
     read(unsafe { std::slice::from_raw_parts(address(array) as *const u8, bytes) })
 }
 
-/// Writes `bytes` to the beginning of a new ndarray of one element. Bytes beyond the element's size are ignored.
+/// Writes `bytes` to the beginning of a new ndarray of one element. If there are more bytes than the element has, the
+/// remaining bytes are ignored.
 pub(crate) fn write_item(array: &Bound<'_, PyUntypedArray>, bytes: &[u8], itemsize: usize) {
     let length = bytes.len().min(itemsize * array.len());
     // SAFETY: the borrow keeps the ndarray alive, `length` does not exceed its size, and other code cannot access a new

@@ -74,7 +74,8 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
         if bytes <= size && bytes > size / 2 {
             return old;
         }
-        // SAFETY: NumPy passes a result of `allocate`, and does not use it again if the reallocation succeeds.
+        // SAFETY: NumPy passes memory that `allocate` returned, and does not use the old address after a successful
+        // reallocation.
         unsafe {
             let new = allocate(context, bytes);
             if !new.is_null() {

@@ -24,7 +24,7 @@ pub(crate) fn is_exact<T: PyTypeInfo>(object: &Bound<'_, PyAny>) -> bool {
 /// Casts an object to the class `T`; `None` for derived and other classes.
 #[inline]
 pub(crate) fn exact<'a, 'py, T: PyTypeInfo>(object: Borrowed<'a, 'py, PyAny>) -> Option<Borrowed<'a, 'py, T>> {
-    // SAFETY: the previous comparison showed that the object is of class `T`.
+    // SAFETY: the comparison above has shown that the object is of class `T`.
     is_exact::<T>(&object).then(|| unsafe { object.cast_unchecked::<T>() })
 }
 
@@ -83,8 +83,8 @@ pub(crate) trait HasGil {}
 
 impl HasGil for Python<'_> {}
 
-/// A reference to a Python object. Only `release` releases the reference, without pyo3's count of the thread's
-/// attachments; the drop does nothing.
+/// A reference to a Python object. The reference is released only by `release`, which ignores pyo3's count of the
+/// thread's attachments; the drop does nothing.
 pub(crate) struct Reference(NonNull<ffi::PyObject>);
 
 // SAFETY: the value may be sent to other threads, because it is only an address, and `release` requires the GIL.

@@ -1,5 +1,5 @@
-//! PybindGPU's methods `to_device` and `to_host`. They use the host mirror of an array. This is the ndarray over which
-//! the array was created, or the last result of `get`.
+//! PybindGPU's methods `to_device` and `to_host`. They use the host mirror of an array, i.e. the ndarray over which the
+//! array was created, or the last result of `get`.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -76,7 +76,7 @@ fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, Py
     Ok(template)
 }
 
-/// Returns a new dictionary with the keys that both interfaces have.
+/// Returns a new interface dictionary with the entries that both interfaces have.
 fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
     let array = owner.array(py)?;
     let entries = template(py, array.dtype(), interface.name())?;
@@ -89,7 +89,7 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
         (_, address) => address,
     };
     entries.set_item(intern!(py, "data"), (address, array.readonly()))?;
-    // Many consumers accept only None as the strides of a contiguous array.
+    // The strides of a contiguous array are passed as None, because many consumers reject explicit strides.
     if !layout.is_c_contiguous() {
         entries.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
     }

@@ -20,7 +20,7 @@ pub(crate) struct DlpackRequest {
     pub(crate) stream: Option<i64>,
     /// Whether a copy is forbidden.
     pub(crate) no_copy: bool,
-    /// Whether the data is requested on the host.
+    /// Whether the producer must provide the data in host memory.
     pub(crate) to_host: bool,
 }
 

@@ -176,7 +176,8 @@ pub(super) fn read_without_flush<'a, 'py>(
     values: &mut OperandValues<'a, 'py>,
     object: &'a Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    // Floats are checked first, because they are common operands, and `UfuncOperand::read` would check them last.
+    // Floats are checked first, because they are common operands, which `UfuncOperand::read` would check for only after
+    // all other types.
     if object.is_exact_instance_of::<PyFloat>() {
         values.push(UfuncOperand::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);

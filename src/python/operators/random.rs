@@ -171,7 +171,7 @@ impl PyStreamPosition {
     }
 }
 
-/// Parameters of the random elements to draw.
+/// A request for random elements, by a distribution or by a sampler.
 #[derive(Clone, Copy)]
 enum Request<'a> {
     Fill { distribution: Distribution, bounds: [u64; 3], scale: [f64; 2] },

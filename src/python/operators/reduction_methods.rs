@@ -128,7 +128,7 @@ macro_rules! reduction_entry {
             (axis: OptionalArg<'_, 'py>, keepdims: bool)
             &reduction_args([axis, None, None, None, None], keepdims), $($rest)* }
     };
-    // A method receives the array as `self`, and its documentation contains a note on the result.
+    // A reduction as a method: it receives the array as `self`, and its documentation contains a note on the result.
     (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
      {$(#[$summary:meta])*} {$(#[$example:meta])*} $run:path, $first:tt) => {
         reduction_entry! { @@ method $name [$($documented)*] $signature $parameters $options,

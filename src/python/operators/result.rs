@@ -24,7 +24,7 @@ use pygpu_ops::ufunc::UfuncEntry;
 /// inside its Python object, because moving it there would cost more than its construction.
 pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
-/// Iterates over the layouts of the operands and of the mask.
+/// Iterates over the layouts of a call's array operands and of its mask.
 #[inline]
 fn layouts<'v>(
     values: &'v OperandValues<'_, '_>,

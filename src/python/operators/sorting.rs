@@ -85,8 +85,8 @@ fn axis_from_last(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_
     if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }
 
-/// Returns whether NumPy sorts the array. It does so if the array is in host memory and the current stream is not being
-/// captured.
+/// Returns whether NumPy sorts the array. NumPy sorts it if the array is in host memory and the current stream is not
+/// being captured.
 fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)

@@ -45,7 +45,7 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 pub(crate) struct DeviceAllocation {
     memory: Mutex<Option<MemorySource>>,
     address: Address,
-    /// Whether code outside PyGPU may have the memory block's address. Operations on such a block are not deferred.
+    /// Whether the memory block's address may be known outside PyGPU. Operations on such a block are not deferred.
     has_escaped: AtomicBool,
     /// The address as a ctypes pointer, created at the first use.
     pub(crate) parameter: CtypesPointerCache,

@@ -20,7 +20,7 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
 use pygpu_memory::{Access, Allocation, BlockUse, capture, ordered};
 
-/// Whether source and target of a copy are in host or device memory, as specified by the caller.
+/// Kinds of memory (host or device) of source and target of a copy, as specified by the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemcpyKind {
     HostToHost,

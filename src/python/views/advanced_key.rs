@@ -103,7 +103,7 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
 
 /// Broadcasts a mask to the shape of a view. The mask's first axis corresponds to the view's axis `mask_axis`.
 fn expand_mask(mask: &Layout, view: &Layout, mask_axis: usize) -> Option<Layout> {
-    // Appends axes of length 1 to the mask, up to the last axis of the view.
+    // Appends one axis of length 1 to the mask for each view axis that follows the mask's axes.
     let trailing = view.ndim() - mask_axis - mask.ndim();
     let axes: Dims = (1..=trailing as i64).map(|axis_from_end| -axis_from_end).collect();
     let shape: Dims = view.shape().collect();

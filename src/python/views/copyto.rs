@@ -49,7 +49,7 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
             target.device()
         )));
     }
-    // Unlike the source, a mask may not have more axes than the target, even if their length is 1.
+    // Unlike the source, a mask may not have more axes than the target, even if the additional axes have length 1.
     let shape: Dims = target.layout().shape().collect();
     let layout = mask.layout().broadcast_to(&shape).map_err(|_| {
         PyValueError::new_err(format!(

@@ -14,7 +14,8 @@ use pygpu_memory::Allocation;
 
 impl PendingQueue {
     /// Returns the size in bytes of the large operands that only nodes keep alive, minus the size of referenced results
-    /// that have no memory yet. The reference `leaving` is not counted, because the caller is about to drop it.
+    /// that have no memory yet. The caller's reference to the block `leaving` is not counted, because the caller is
+    /// about to drop it.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();

@@ -16,7 +16,7 @@ pub enum Visibility {
     Shared,
 }
 
-/// A flush that must precede an operation, and the reason for the flush.
+/// A flush that must precede an operation: the queues to flush, and the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Obstacle {
     /// The queues to flush.

@@ -67,7 +67,7 @@ impl<'a> Words<'a> {
         words
     }
 
-    /// Returns the words of a lane of the block `counter`.
+    /// Returns the words of lane `lane` of the block `counter`.
     #[inline]
     pub(in super::super) fn new(counter: [u64; 4], lane: u64, keys: &'a [u64; KEYS]) -> Self {
         let [low, high, upper, last] = counter;

@@ -188,7 +188,7 @@ functions! {
         return s;
     }
 
-    /// Returns the error of Stirling's approximation of the logarithm of `k!`.
+    /// Returns the difference between the logarithm of `k!` and Stirling's approximation of it.
     pub(super) fn stirling_error(k: f64) -> f64 {
         let y: f64 = k + 1.0;
         if y < 16.0 {

@@ -30,8 +30,8 @@ template <class T> struct pygpu_shelf {
 typedef pygpu_shelf<pygpu_element> pygpu_elements;
 typedef pygpu_shelf<pygpu_result> pygpu_results;
 
-// Reads one chunk, i.e. at most 16 bytes, of a thread's elements. The chunk begins with the element that has index `at`
-// among the thread's elements.
+// Reads one chunk, i.e. at most 16 bytes, of the elements that a thread scans. The chunk begins with the element that
+// has index `at` among the thread's elements.
 static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned tid, unsigned at) {
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
@@ -63,8 +63,8 @@ static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, u
 }
 #endif
 
-// Scans the states of the threads along each row. When a thread calls this function, no other thread may still read
-// `sums`.
+// Scans the states of the threads that share a row, for each row of the block. When a thread calls this function, no
+// other thread may still read `sums`.
 static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, const pygpu_state &own, unsigned tid) {
     const unsigned lane = tid % PYGPU_LANES;
     unsigned now = 0;

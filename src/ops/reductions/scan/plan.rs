@@ -170,8 +170,9 @@ impl ScanPlan {
         let each = if largest > 8 { EACH_DOWN / 2 } else { EACH_DOWN };
         let strips = (self.places as u64).div_ceil(u64::from(columns));
         let most = self.len as u64 / u64::from(4 * down * each);
-        // The elements of divided columns are read twice. Therefore columns are divided only if undivided columns would
-        // occupy less than a quarter of the thread blocks that the device runs concurrently.
+        // The elements of columns that are divided among blocks are read twice, by two launches. Therefore columns are
+        // divided only if undivided columns would occupy less than a quarter of the thread blocks that the device runs
+        // concurrently.
         let splits = match strips * 4 < u64::from(room.blocks) {
             true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
             false => 1,

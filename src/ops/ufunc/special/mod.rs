@@ -30,7 +30,7 @@ pub struct SpecialFunction {
     pub parameters: &'static str,
     /// The definition.
     pub formula: &'static str,
-    /// Operands of the docstring's example. A list stands for an array.
+    /// Operands of the example in the docstring. A list represents an array.
     pub operands: &'static str,
     /// Result of the docstring's example, rounded to 6 decimals.
     pub result: &'static str,

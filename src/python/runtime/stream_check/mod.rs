@@ -65,7 +65,8 @@ pub(crate) fn check_unordered_export(py: Python<'_>, array: &Array) -> PyResult<
 }
 
 /// Records that another library receives the memory of an array. The library uses the memory on the stream `consumer`,
-/// or on any stream if `consumer` is `None`. `way` describes in warnings how the library received the memory.
+/// or on any stream if `consumer` is `None`. The text `way` describes, for warnings, how the library received the
+/// memory.
 #[cold]
 pub(crate) fn hand_over(py: Python<'_>, array: &Array, consumer: Option<&Stream>, way: &str) {
     let (block, access) = (array.allocation(), array.exported_access());
