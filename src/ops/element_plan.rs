@@ -270,7 +270,7 @@ impl ElementPlan {
         self.strided().next().is_some()
     }
 
-    /// Returns the number of blocks of the launch, if the kernel processes one tile per block.
+    /// If the kernel processes one tile per thread block, returns the number of thread blocks of the launch.
     pub fn tiles(&self) -> Option<i64> {
         match self.way {
             PackLayout::Tiles(tiles) => tiles.blocks(&self.walk),

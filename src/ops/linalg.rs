@@ -173,13 +173,13 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
         let mut host = vec![0; needed.host];
         ordered(&uses(asked, &task, &room), stream, || {
             within(&mut || {
-                // SAFETY: `task` has checked every array; the workspace has the size that the library requires; all are
-                // used in the order of this stream. An array of addresses contains the addresses of the first array's
-                // matrices, as the function that creates the array of addresses guarantees.
+                // SAFETY: `task` has checked every array; the workspace has the size that the library requires; all
+                // arrays are used in the order of this stream. An array of addresses contains the addresses of the
+                // first array's matrices, as the function that creates the array of addresses guarantees.
                 unsafe { solver.run(&handle, &task, stream.handle(), (needed, room.address()), &mut host) }
             })
         })
     })();
-    let _ = HANDLES_AT_REST.put(key, handle); // the pool is unbounded, so that it evicts no handle
+    let _ = HANDLES_AT_REST.put(key, handle); // the pool of handles has no maximum size, so it never destroys a handle itself
     done
 }

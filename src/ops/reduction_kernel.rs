@@ -209,7 +209,8 @@ impl Reduce {
         let ready = self.ready(self.plan(arrays)?, stream.device())?;
         let new = |shape: &[i64]| Array::empty(shape, self.of.dtype, MemoryOrder::C, stream.clone());
         let (out, parts) = (new(&[])?, new(&[ready.parts()])?);
-        // SAFETY: `ready` was planned for these arrays; the caller guarantees their types and the sizes of the values.
+        // SAFETY: `ready` was created above for a plan of these arrays; the caller guarantees the types of the arrays
+        // and the sizes of the values.
         unsafe { self.run(&ready, arrays, values, [&out, &parts], stream)? };
         Ok(out)
     }
@@ -341,8 +342,8 @@ impl Reduce {
             values.push_word(word as u64);
         }
         let uses = [(parts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-        // SAFETY: the caller guarantees that the function was compiled from the source of the second launch, and that
-        // the arrays have the required sizes.
+        // SAFETY: the caller guarantees that the function was compiled from the source of the second kernel, and that
+        // `parts` and `out` have the required sizes.
         unsafe { launch::launch(function, &self.shape(function, 1), stream, &mut values, &uses) }
     }
 

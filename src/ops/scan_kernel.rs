@@ -281,8 +281,8 @@ impl Scan {
                 shared: 0,
                 cooperative: false,
             };
-            // SAFETY: the caller guarantees that functions and arrays match; all parameters of the kernels are 8-byte
-            // words.
+            // SAFETY: the caller guarantees that the functions belong to this scan and that the arrays have its dtype.
+            // The arguments match the kernels' parameters, all of which are 8-byte words.
             unsafe { launch::launch(function, &shape, stream, &mut arguments, uses)? };
             check_ends(function, uses, |_| "of an array of the scan".to_owned())
         };

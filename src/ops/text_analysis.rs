@@ -163,7 +163,7 @@ impl<'a> TextTokens<'a> {
     }
 }
 
-/// Whether functions and macros of the preamble may modify their arguments.
+/// Whether functions or macros in the user's preamble may modify their arguments.
 fn may_take_references(preamble: &str) -> bool {
     let is_foreign = |line: &str| line.contains("include") && !OWN_HEADERS.iter().any(|own| line.contains(own));
     let lines = preamble.lines().map(str::trim_start).filter(|line| line.starts_with('#'));
@@ -259,7 +259,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
         let is_vector = |name: &str| arguments.iter().any(|one| one.is_vector() && one.name == name);
         let is_element = text.before(at, 1) == "[" && text.at(at + 1) == "]" && is_vector(text.before(at, 2));
         uses |= !is_element;
-        // The declaration of another variable `i` counts as a modification.
+        // A declaration of another variable named `i` counts as a modification, too.
         changes |= !is_element && (text.assignment(at + 1) > 0 || text.is_taken(at) || is_name(text.before(at, 1)));
     }
     (uses, changes)

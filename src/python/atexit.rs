@@ -101,8 +101,8 @@ fn report_unreported_errors(py: Python<'_>) {
     }
 }
 
-/// Registers an `atexit` function that stops the release of memory, because the driver may be partly unloaded during
-/// later drops.
+/// Registers an `atexit` function after which dropped objects no longer free memory, because the driver may be partly
+/// unloaded by then.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let begin_exit = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {

@@ -84,7 +84,7 @@ fn release_with_gil(object: Reference) {
     }
 }
 
-/// References to release as soon as a thread holds the GIL.
+/// Queue of references to Python objects that the next thread with the GIL must release.
 static QUEUED: ForkSafeMutex<Vec<Reference>> = ForkSafeMutex::new(Vec::new());
 /// Whether `QUEUED` or the log queue may have entries.
 static HAS_QUEUED: AtomicBool = AtomicBool::new(false);

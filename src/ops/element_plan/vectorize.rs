@@ -42,7 +42,8 @@ pub enum PackLayout {
     BlockStrided,
     /// The elements are vertically adjacent: they have one index along the last axis and lie in consecutive rows.
     StackedRows,
-    /// The elements of a thread are in one column of a tile, in rows at equal distances. Each block processes one tile.
+    /// The elements of a thread are in one column of a tile, in rows that are equally far apart. Each block processes
+    /// one tile.
     Tiles(Tiles),
 }
 
@@ -270,7 +271,7 @@ impl ElementPlan {
                 same.push((written.min(other), written.max(other)));
             }
         }
-        small_sort::sort_by_key(&mut same, |one| *one); // sorted, so that each array is matched with its first occurrence
+        small_sort::sort_by_key(&mut same, |one| *one); // the pairs are sorted, so that each array is matched with its first occurrence
         Some(same)
     }
 

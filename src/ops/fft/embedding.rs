@@ -93,8 +93,8 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
-            // If the input is a half spectrum, the number of points is the length of the output along the transformed
-            // axis.
+            // If the input is a half spectrum, the number of points of the transform is the output's length along the
+            // transformed axis.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != FftType::Complex);
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // Neither batch axis is cheap: batches along the last axis would need 4096 calls; along the first axis only 32,
-        // but each call would access scattered elements.
+        // In this case, no batch axis is cheap: batches along the last axis would need 4096 calls; along the first axis
+        // only 32, but each call would access scattered elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 

@@ -28,8 +28,8 @@ struct FftPlanKey {
     shape: Shape,
 }
 
-/// A plan that all transforms of one shape share. Captured graphs own it too, because their launches read the plan's
-/// tables.
+/// A plan that all transforms of one shape share. Captured graphs own the plan too, because their launches read the
+/// plan's tables.
 struct SharedFftPlan {
     library: &'static Fft,
     device: Device,
@@ -56,7 +56,7 @@ pub fn counts(device: Device) -> (usize, usize) {
     (PLANS.count(|key| key.device == id_of(device)), PLANS.most())
 }
 
-/// Removes the cached plans of a device. Plans of captured graphs remain until their graphs end.
+/// Removes the cached plans of a device. Plans that captured graphs use stay alive until these graphs are destroyed.
 pub fn clear(device: Device) {
     drop_afterwards(PLANS.take_all(|key| key.device == id_of(device)));
 }

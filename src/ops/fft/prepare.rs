@@ -55,7 +55,7 @@ fn as_real(array: &Array) -> Result<Array> {
     with_axes(array, &axes, array.layout().offset(), part)
 }
 
-/// Whether a library accepts the array's alignment and strides.
+/// Whether an FFT library accepts the array's alignment and strides.
 pub(super) fn is_even(array: &Array) -> bool {
     let itemsize = array.dtype().itemsize();
     // The libraries require each real array to start at a multiple of a complex element's size.

@@ -37,7 +37,7 @@ pub(super) struct Dependencies {
     first: NodeId,
     /// For each operation, the number of times that other operations of the batch use its result as an operand.
     uses: SmallVec<[u8; 32]>,
-    /// For each operation, whether code outside the batch still refers to its result.
+    /// For each operation, whether the program still refers to its result.
     held: SmallVec<[bool; 32]>,
     /// Index of the in-place barrier, the operation that writes into an existing array. All other operations that read
     /// this array precede the barrier.
@@ -193,8 +193,8 @@ struct KernelCost<'a> {
     leaves: SmallVec<[&'a DeferredArray; 16]>,
     values: usize,
     held: usize,
-    /// Results that only operations of the batch use. For each result, the number of its uses by operations that are
-    /// not yet in the kernel.
+    /// For each result in the kernel that only operations of the batch use: the number of its uses by operations that
+    /// are not in the kernel yet.
     open: SmallVec<[(usize, u8); 32]>,
 }
 

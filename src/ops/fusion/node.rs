@@ -65,7 +65,8 @@ impl DeferredNode {
     ) -> Box<Self> {
         let mut node = Box::new_uninit();
         let at: *mut Self = node.as_mut_ptr();
-        // SAFETY: each field is written exactly once and not read before; afterwards the node is fully initialized.
+        // SAFETY: the statements below write each field exactly once, and nothing reads a field before. The node is
+        // then fully initialized.
         unsafe {
             (&raw mut (*at).work).write(work);
             (&raw mut (*at).operands).write(operands);

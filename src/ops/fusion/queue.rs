@@ -59,7 +59,7 @@ pub(super) struct PendingQueue {
     /// Number of threads to which this queue is assigned, i.e. which defer operations into it. Threads that only flush
     /// the queue are not counted.
     owners: usize,
-    /// The first error of a launch that was not yet reported to the queue's thread, and the first operation of the
+    /// The first launch error that has not been reported to the queue's thread yet, and the first operation of the
     /// batch in which the error occurred.
     error: Option<(NodeId, Error)>,
     /// Sequence number of the first node when the helper thread last checked the queue.

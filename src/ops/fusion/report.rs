@@ -107,7 +107,7 @@ pub struct FusionCounts {
     pub failures: u64,
     /// Number of flushes, by reason.
     pub closed: [u64; FlushReason::ALL.len()],
-    /// Number of operations that were not deferred, by reason.
+    /// For each reason, the number of operations that were not deferred for this reason.
     pub refused: [u64; EagerReason::ALL.len()],
 }
 

@@ -9,7 +9,7 @@
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout, UNROLLED};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
-/// Maximum compile time in milliseconds of all copies of an expression that is not fully unrolled.
+/// Maximum compile time in milliseconds of an expression that is not fully unrolled, summed over its copies.
 const MOST: usize = 24;
 
 /// Returns for how many elements of a pack the expression is unrolled. Returns `None` if the expression is unrolled for

@@ -107,8 +107,8 @@ impl GemmLayout {
         }
     }
 
-    /// Returns whether the library supports the layouts of PyGPU's first operand, of its second operand, and of the
-    /// results.
+    /// Returns whether the library supports each of three layouts: those of PyGPU's first operand, of its second
+    /// operand, and of the results.
     pub(super) fn fits_library(&self) -> [bool; 3] {
         let is_even = |side: usize, itemsize: i64| {
             // Strides along the outer batch axes only change the addresses that the library calls receive, so only the
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(forms(side(10, 4, 40), b, out(120, 4), 20), Some(([plain, turned], [30, 10, 30])));
         assert_eq!(forms(a, side(30, 80, 4), out(120, 4), 20), Some(([turned, plain], [20, 20, 30])));
         assert_eq!(forms(side(10, 400, 4), b, out(200, 4), 20), Some(([plain, plain], [30, 100, 50])));
-        // If the result is in F order, the operands are exchanged.
+        // If the result is in F order, the product is transposed, which exchanges the operands.
         let matrices = GemmLayout::of(&ProductProblem::of(a, b, out(4, 40), 20)).unwrap();
         assert_eq!((matrices.lengths(), matrices.forms()), ([10, 30, 20], Some(([turned, turned], [20, 30, 10]))));
     }

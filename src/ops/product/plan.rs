@@ -84,7 +84,7 @@ pub(super) struct ProductPlan {
     /// Whether each operand is read along the inner axis. `vector` contains the pack sizes of the operands.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
-    /// Whether a thread stores several results by one instruction, as a pack.
+    /// Whether a thread stores several adjacent results by one instruction, as a pack.
     pub(super) is_out_packed: bool,
     /// Number of thread blocks among which the inner axis is divided.
     pub(super) splits: i64,
@@ -161,8 +161,8 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
         // Loads of single elements suffice for the second operand, because its elements come from the cache.
         second = 1;
     }
-    // `pack` is the number of elements along the inner axis that a thread loads at once, and `own` the number of rows
-    // that it computes.
+    // Of the matrix-vector kernel: `pack` is the number of elements along the inner axis that a thread loads at once,
+    // and `own` the number of rows that a thread computes.
     let (pack, own) = if is_along { (first, 1) } else { (1, first) };
     let packs = task.depth / pack;
     let threads = i64::from(draft.threads);

@@ -27,7 +27,7 @@ const LARGE_EACH: i64 = 1 << 15;
 /// An operand is copied into a suitable layout if the other operand has at least this number of rows or columns. The
 /// copy is then cheap relative to the product.
 const WORTH_A_COPY: i64 = 64;
-/// Maximum number of library calls per product; each call handles a batch with a single stride.
+/// Maximum number of library calls per product; each call computes a batch of matrices that have a constant distance.
 const CALLS: i64 = 16;
 
 /// Returns the minimum numbers of multiply-adds, in total and per matrix, for which BLAS is used. The environment
@@ -82,7 +82,7 @@ pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
 /// The reason why the vendor's BLAS did not compute the last product for which it was called; for reports.
 static REFUSED: ForkSafeMutex<Option<String>> = ForkSafeMutex::new(None);
 
-/// Returns a description of how a backend computes large float products.
+/// Describes, for reports, how a backend computes large float products.
 pub fn way(kind: BackendKind) -> String {
     if threshold().is_none() {
         return "own kernels: PYGPU_BLAS is \"own\"".to_owned();
@@ -163,7 +163,7 @@ pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Res
     }
     let Some((blas, handle)) = handle(stream)? else { return Ok(None) };
     let done = work(blas, handle);
-    let _ = HANDLES.put(key_of(stream.device()), handle); // the pool is unbounded, so that it evicts no handle
+    let _ = HANDLES.put(key_of(stream.device()), handle); // the pool of handles has no maximum size, so it never destroys a handle itself
     done.map(Some)
 }
 

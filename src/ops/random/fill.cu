@@ -236,7 +236,7 @@ extern "C" __global__ void PYGPU_BOUNDS
 #if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
     place.number += place.number % 2;
 #endif
-    // Index of the first element, counted from the beginning of the first block of numbers.
+    // Index of the first element of the call, counted from the beginning of the first block of numbers.
     long long first = (long long)place.number * (PYGPU_EACH / 4);
 #if PYGPU_SHARES
     if (place.has_half) {
@@ -259,8 +259,8 @@ extern "C" __global__ void PYGPU_BOUNDS
     const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
     if (start + PYGPU_THREADS <= straight) {
         pygpu_u64 high, step_high;
-        // The first round multiplies the counter by a constant. From one block of a thread to the next, this product
-        // grows by a fixed step.
+        // The first round multiplies the counter by a constant. Between two consecutive blocks of random numbers of a
+        // thread, this product grows by a fixed step.
         const pygpu_u64 step_low = pygpu_product(PYGPU_FACTOR0, step, step_high);
         pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, place.counter[0] + start + threadIdx.x, high);
         pygpu_vector *to = (pygpu_vector *)out + start * PYGPU_VECTORS;

@@ -266,8 +266,8 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Computes the elements of an array in parts, each a multiple of `unit` elements, and copies the parts in stream
-/// order.
+/// Computes the elements of an array in parts, each of which has a multiple of `unit` elements, and copies the parts in
+/// stream order.
 fn write<T: RandomElement>(
     target: &Array,
     stream: &Stream,
@@ -276,8 +276,8 @@ fn write<T: RandomElement>(
 ) -> Result<()> {
     let count = target.layout().size() as usize;
     let mut elements = vec![T::default(); count];
-    // The number of processors is not queried for a small call, because reading it from files takes longer than the
-    // call.
+    // The number of processors is not queried for a small call, because the system reads it from files, which takes
+    // longer than the computation.
     let threads = match count / PART {
         0 | 1 => 1,
         parts => thread::available_parallelism().map_or(1, usize::from).min(parts),

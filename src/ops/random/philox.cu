@@ -90,7 +90,8 @@ static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_up
     pygpu_rounds(c, keys, 2);
 }
 
-// Computes the counter that is `blocks` blocks of four random numbers after `from`.
+// Computes the counter of the block that is `blocks` blocks of four random numbers after the block of the counter
+// `from`.
 static __device__ __forceinline__ void pygpu_later(pygpu_u64 *c, const pygpu_u64 *from, pygpu_u64 blocks) {
     c[0] = from[0] + blocks;
     const pygpu_u64 c1 = from[1] + (c[0] < blocks);

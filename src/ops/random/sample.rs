@@ -23,7 +23,7 @@ pub struct SampleFill<'a> {
     pub key: [u64; 2],
     /// The position in the sequence at which the elements begin.
     pub place: PositionSource<'a>,
-    /// The parameters that are the same for all elements.
+    /// The parameters of the sampler that have one value for all elements.
     pub values: [f64; 3],
     /// Parameters for which an array supplies one float64 value per element, in C order.
     pub arrays: [Option<&'a Array>; 3],

@@ -35,12 +35,12 @@ pub(super) fn block_of(counter: [u64; 4], keys: &[u64; KEYS]) -> [u64; 4] {
     [a, b, c, d]
 }
 
-/// Amount of random numbers that a call uses.
+/// The part of the random sequence that a call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amount {
     /// Number of 64-bit numbers, or of halves of numbers if `halves` is set.
     pub count: u64,
-    /// Whether `count` is in halves of numbers. An unused half is left for the next call.
+    /// Whether `count` is in halves of numbers. If a half of the last number is unused, the next call uses it.
     pub halves: bool,
     /// Whether the call starts at an even index of the sequence; if the next number has an odd index, this number is
     /// skipped.
@@ -96,7 +96,7 @@ impl StreamPosition {
         self.advance(end);
     }
 
-    /// Sets the position to `numbers` numbers after the first number of the current block of four.
+    /// Sets the position to `numbers` numbers after the first number of the current block of four random numbers.
     fn advance(&mut self, numbers: u64) {
         self.counter = later(self.counter, numbers / 4);
         self.number = numbers % 4;

@@ -114,7 +114,7 @@ fn address(array: &Array, plan: &ReductionPlan, side: usize) -> u64 {
 
 fn shape(places: i64, block: BlockShape, splits: u32) -> LaunchShape {
     let blocks = (places as u64).div_ceil(block.all_places());
-    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // The conversion to 32 bits never fails: 2^32 thread blocks would need more elements than fit into a device's
     // memory.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
@@ -155,7 +155,8 @@ unsafe fn launch_first(
     }
     uses.extend(call.mask.map(|mask| (mask.allocation(), Access::Read)));
     uses.push((parts.unwrap_or(call.out).allocation(), Access::Write));
-    // SAFETY: the caller guarantees that function, plan and arrays match and that `parts` is large enough.
+    // SAFETY: the caller guarantees that the function was compiled for the plan, that the plan was made for these
+    // arrays, and that `parts` is large enough.
     unsafe { launch::launch(function, &shape(plan.places, plan.block, plan.splits), stream, &mut values, &uses) }
 }
 
@@ -180,6 +181,7 @@ unsafe fn launch_second(
     values.push_word(call.less.to_bits());
     plan.push(&mut values, false);
     let uses = [(parts.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
-    // SAFETY: the caller guarantees that function, plan and arrays match and that `parts` is large enough.
+    // SAFETY: the caller guarantees that the function was compiled for the plan, that the plan was made for these
+    // arrays, and that `parts` is large enough.
     unsafe { launch::launch(function, &shape(plan.places, block, 1), stream, &mut values, &uses) }
 }

@@ -79,8 +79,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     pygpu_state sum[PYGPU_VECTOR];
 #if PYGPU_TURNS > 1
-    // Here one vector load (pack) contains all elements of a result. A thread loads the elements of PYGPU_TURNS results
-    // before it reduces them, so that the loads overlap.
+    // In this case, one vector load (pack) contains all elements of a result. A thread loads the elements of
+    // PYGPU_TURNS results before it reduces them, so that the loads overlap.
     const size_t from = (size_t)blockIdx.x * (PYGPU_THREADS * PYGPU_TURNS) + tid;
     pygpu_packed next[PYGPU_TURNS];
 #pragma unroll
@@ -107,8 +107,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const pygpu_number end = (pygpu_number)count / PYGPU_IN_ROW;
     const pygpu_number step = (pygpu_number)PYGPU_LANES * gridDim.y;
     pygpu_number i = (pygpu_number)PYGPU_LANES * blockIdx.y + lane;
-    // A thread without elements has a state with the highest possible index. In a comparison with an equal element,
-    // functions like `argmin` therefore select the element.
+    // A thread without elements has a state with the highest possible index. Therefore, if a real element is equal to
+    // this state, functions like `argmin` select the element.
 #pragma unroll
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none((pygpu_number)-1);
     if (at < places && i < end) {

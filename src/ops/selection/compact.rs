@@ -1,4 +1,4 @@
-//! Launches mask operations: counting true elements, take, put and nonzero.
+//! Launches the kernels of mask operations: counting true elements, and `take`, `put` and `nonzero` for a mask.
 
 use super::source::{self, MaskKernel, MaskOperation};
 use pygpu_array::Array;
@@ -66,7 +66,7 @@ struct TileOffsets {
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // The conversion to 32 bits never fails: 2^32 thread blocks would need more elements than fit into a device's
     // memory.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
@@ -154,8 +154,8 @@ impl MaskMove<'_> {
     }
 }
 
-/// Returns the kernel for an array, the array's loop nest in C order as kernel parameters, and the offset of the first
-/// element.
+/// Returns the compiled kernel for an array, the array's loop nest in C order as kernel parameters, and the offset of
+/// the first element.
 fn walk_of(array: &Array, task: MaskOperation) -> Option<(MaskKernel, ParameterBlock, i64)> {
     let layout = array.layout();
     let unit = layout.itemsize();

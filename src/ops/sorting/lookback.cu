@@ -28,7 +28,7 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_PEEK(word) (*(volatile const pygpu_number *)(word))
 #define PYGPU_SAY(word, value) (*(volatile pygpu_number *)(word) = (value))
 #endif
-// On the CPU a polling thread must let other threads continue.
+// On the CPU backend, a thread that polls a word must let the other threads run, one of which writes the word.
 #ifdef __PYGPU_CPU__
 #define PYGPU_YIELD() __threadfence()
 #else

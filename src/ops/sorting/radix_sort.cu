@@ -101,7 +101,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     __shared__ unsigned drawn;
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     const bool is_first = pass == 0, is_last = pass == PYGPU_PASSES - 1;
-    // Thread blocks take tiles in the order of their indices, so that a block waits only for blocks that are running.
+    // Thread blocks take tiles in the order of the tiles' indices, so that a block waits only for blocks that are
+    // running.
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
     unsigned *own = digits + warp * 256;
     pygpu_lanes *own_written = written + warp * 256;
@@ -177,7 +178,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     base[tid] = before - begin;
     __syncthreads();
 #if PYGPU_PLACES
-    // The positions are read from global memory here, so that these reads overlap with the stores of the keys.
+    // The positions are read from global memory before the keys are stored, so that these reads overlap with the stores
+    // of the keys.
     pygpu_place own_place[PYGPU_EACH];
     pygpu_number target[PYGPU_EACH];
     if (!is_first) places_from += offset + start;

@@ -56,7 +56,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
                     long long *inverse, long long *total, pygpu_number count, pygpu_number *said, unsigned *ticket) {
     __shared__ unsigned sums[PYGPU_WARPS], drawn;
     __shared__ pygpu_number before_tile;
-    // The values of the tile's runs. They are contiguous here, so that adjacent threads write adjacent elements.
+    // The values of the tile's runs. In shared memory they are contiguous, so that adjacent threads write adjacent
+    // elements to global memory.
     __shared__ pygpu_element firsts[PYGPU_TILE];
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     if (tid == 0) drawn = atomicAdd(ticket, 1u);

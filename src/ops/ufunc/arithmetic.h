@@ -225,8 +225,8 @@ template <class Z> __device__ inline Z complex_log1p(Z z) {
     typedef decltype(z.real()) T;
     T x = z.real(), y = z.imag();
     if (is_far(z)) return Z(size_of(x, y), atan2(y, x + 1));
-    // If |1 + z| is far from 1, cancellation would make the argument of `log1p` imprecise: for z = -1 + 1e-5j in
-    // float32, the argument would be rounded to -1.
+    // Unless 1 + z is near the unit circle, the argument of `log1p` would be imprecise because of cancellation: for z =
+    // -1 + 1e-5j in float32, the argument would be rounded to -1.
     T size = hypot(1 + x, y);
     T real = size > (T)0.5 && size < (T)1.5 ? (T)0.5 * log1p(x * (2 + x) + y * y) : log(size);
     return Z(real, atan2(y, x + 1));

@@ -114,7 +114,8 @@ pub fn converted(text: &str, from: ScalarType, to: ScalarType) -> String {
 
 /// Returns source that converts a result to the output's element type. For a real output the imaginary part is dropped.
 pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
-    // A result is first rounded to the type of the computation, because C computes small integers in a wider type.
+    // The result of an expression is first rounded to the type of the computation, because C computes small integers in
+    // a wider type.
     let rounded = match from == to || from.is_complex() {
         true => text.to_owned(),
         false => format!("({})({text})", DType::new(from).c_name()),

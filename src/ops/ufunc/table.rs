@@ -79,7 +79,8 @@ pub enum HostEvaluation {
     Ufunc,
     /// Several NumPy calls evaluate the function.
     Steps,
-    /// The compiled kernel evaluates the function. If there is no compiler, Python's `math` does, one number at a time.
+    /// The compiled kernel evaluates the function. If there is no compiler, Python's module `math` evaluates it, one
+    /// number at a time.
     Kernel,
     /// The function has the name of a SciPy ufunc. If SciPy is installed, this ufunc evaluates the function; otherwise
     /// the compiled kernel evaluates it.

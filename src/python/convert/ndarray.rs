@@ -66,7 +66,7 @@ pub(crate) fn has_gil(py: Python<'_>) -> bool {
     *HAS_GIL.get_or_init(py, || check().unwrap_or(false))
 }
 
-/// Returns an ndarray's memory as an endpoint of a copy.
+/// Returns an ndarray's memory as source or target of a copy.
 ///
 /// # Errors
 /// `ValueError` for an invalid shape.

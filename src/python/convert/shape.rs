@@ -101,7 +101,7 @@ fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr 
 #[derive(Clone, Copy)]
 pub(crate) struct IntegerArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
-/// Stands for an argument that the caller did not pass. Python's `None` counts as a passed argument.
+/// Represents an argument that the caller did not pass. Python's `None` counts as a passed argument.
 pub(crate) const ABSENT: IntegerArgument<'static, 'static> = IntegerArgument(None);
 
 impl IntegerArgument<'_, '_> {

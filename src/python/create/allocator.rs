@@ -33,7 +33,7 @@ pub(crate) struct PyAllocator {
     /// Whether the allocator also allocates the results of operations on its arrays, as PyCUDA does for an argument
     /// `allocator=`.
     is_inherited: bool,
-    /// Whether the last call returned address 0.
+    /// Whether the last call of the allocator returned address 0.
     has_returned_null: AtomicBool,
 }
 
@@ -73,7 +73,8 @@ impl PyAllocator {
         self.tracked_memory.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether the last call returned address 0. The memory of an array with address 0 may be assigned later.
+    /// Returns whether the last call of the allocator returned address 0. If so, the array gets memory when its
+    /// `gpudata` is assigned.
     pub(crate) fn returned_null(&self) -> bool {
         self.has_returned_null.load(Ordering::Relaxed)
     }

@@ -117,7 +117,7 @@ fn upload<'py>(values: Bound<'py, PyAny>, stream: &Stream) -> PyResult<Bound<'py
     new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, stream, false)?))
 }
 
-/// The arguments of `arange`, and the number of elements.
+/// The arguments of `arange`, and the number of elements that they determine.
 struct ArangeSpec<'py> {
     start: Bound<'py, PyAny>,
     step: Bound<'py, PyAny>,
@@ -126,7 +126,8 @@ struct ArangeSpec<'py> {
 }
 
 impl<'py> ArangeSpec<'py> {
-    /// Reads the arguments like NumPy; returns `None` for unusual and invalid arguments, which NumPy evaluates.
+    /// Reads the arguments of `arange` like NumPy; returns `None` for unusual and invalid arguments, which NumPy
+    /// evaluates.
     fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
         let py = positional.py();

@@ -188,8 +188,8 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), memory_device)?;
         if !placement.allocation.is_in_order_of(&ready) {
-            // The memory block belongs to PyGPU and has another allocation stream. Its free would not wait for `stream`
-            // unless this use is recorded.
+            // The memory block was allocated by PyGPU on another stream. Its free waits for `stream` only if a use on
+            // `stream` is recorded.
             py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }

@@ -88,7 +88,8 @@ pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
                 Some(item) => item.call0()?,
                 None => value.clone(),
             };
-            // C has no tokens `True`, `inf` and `nan`, and the headers with C's equivalents are not included.
+            // Python's `True`, `inf` and `nan` are no C tokens, and the headers with C's equivalents are not included,
+            // so other expressions replace them.
             if value.is_instance_of::<PyBool>() {
                 return Ok(value.is_truthy()?.to_string());
             }

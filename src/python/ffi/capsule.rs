@@ -86,7 +86,8 @@ impl ManagedTensor for DLManagedTensorVersioned {
 /// # Errors
 /// `MemoryError`. The tensor is then leaked, because memory is exhausted.
 pub(crate) unsafe fn from_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNull<T>) -> PyResult<Bound<'_, PyAny>> {
-    // SAFETY: the name and the destructor match the tensor's version; a null result means that an exception is set.
+    // SAFETY: the static name and the destructor are those for the tensor's DLPack version; a null result means that an
+    // exception is set.
     unsafe {
         let capsule = ffi::PyCapsule_New(tensor.as_ptr().cast(), T::NAMES.0.as_ptr(), Some(drop_tensor::<T>));
         Bound::from_owned_ptr_or_err(py, capsule)
@@ -111,7 +112,8 @@ unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) 
 /// # Errors
 /// Errors of Python's capsule functions; `BufferError` for an empty capsule.
 pub(crate) fn take_tensor<T: ManagedTensor>(capsule: &Bound<'_, PyAny>) -> PyResult<Option<NonNull<T>>> {
-    // SAFETY: the name check precedes the access to the live capsule, and the new name is static.
+    // SAFETY: the borrow keeps the capsule alive, its name was checked before the access to its pointer, and the new
+    // name is static.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule.as_ptr(), T::NAMES.0.as_ptr()) == 0 {
             return Ok(None);

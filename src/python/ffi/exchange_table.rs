@@ -173,8 +173,8 @@ impl ForeignExchangeTable {
         let header = capsule::pointer(attribute, NAME)?;
         let mut header: *mut DLPackExchangeAPIHeader = header.as_ptr().cast();
         for _ in 0..LONGEST_CHAIN {
-            // SAFETY: a capsule with this name contains a table, which lives as long as the process. Every version of
-            // the table begins with this header.
+            // SAFETY: a capsule with this name contains a table, which lives as long as the process. In every version,
+            // the table begins with a header of this type.
             let Some(api) = (unsafe { header.as_ref() }) else { break };
             if api.version.major == VERSION.major {
                 let table = NonNull::from(api).cast::<DLPackExchangeAPI>();

@@ -24,7 +24,7 @@ extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
 }
 
 /// Executes a [`HostCall`] at each launch of a graph. The [`HostCall`] is not dropped afterwards, because the graph
-/// owns this value.
+/// owns it.
 extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
         // SAFETY: the graph, which owns the [`HostCall`], keeps it alive during the launch, and the function only reads

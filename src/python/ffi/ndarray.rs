@@ -1,4 +1,4 @@
-//! Accesses ndarrays and NumPy scalars through NumPy's C API.
+//! Creates, reads and queries ndarrays and NumPy scalars through NumPy's C API.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -128,7 +128,7 @@ pub(crate) fn empty<'py>(
     }
 }
 
-/// Offset of the value from the start of a NumPy scalar object.
+/// Offset in bytes of the value from the start of a NumPy scalar object.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
 
 type Scalars = [(usize, ScalarType); 16];

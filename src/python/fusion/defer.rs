@@ -63,7 +63,7 @@ pub(crate) fn prepare(stream: &Stream) {
     fusion::start_helper();
 }
 
-/// Appends a node to the pending queue.
+/// Appends the node of a deferred operation to the pending queue.
 ///
 /// # Errors
 /// The errors of operations that compute the node's operands.

@@ -73,7 +73,7 @@ pub(crate) fn upload_new(
     Ok(array)
 }
 
-/// Creates an array with the values of an ndarray like [`upload_new`], on a given stream. Waits for the copy if
+/// Creates an array like [`upload_new`], but enqueues the copy on a given stream, and waits for the copy only if
 /// requested.
 pub(crate) fn upload_new_on(
     py: Python<'_>,

@@ -12,7 +12,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::retired;
 
-/// Memory of an ndarray as an endpoint of a copy. The operand keeps the ndarray alive.
+/// The memory of an ndarray as source or target of a copy. The operand keeps the ndarray alive.
 pub(crate) struct HostOperand {
     buffer: HostBuffer,
     owner: Option<Py<PyAny>>,

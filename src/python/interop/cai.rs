@@ -96,7 +96,7 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
     Ok(entries)
 }
 
-/// Returns whether NumPy may read an array in place.
+/// Returns whether NumPy may read the array's memory in place.
 fn is_read_in_place(array: &Array) -> bool {
     array.device().is_cpu() && strict::allows_reading()
 }

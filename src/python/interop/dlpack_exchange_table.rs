@@ -232,7 +232,7 @@ fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<ForeignExchangeTable
     Ok(attribute.and_then(|attribute| ForeignExchangeTable::from_capsule(&attribute)))
 }
 
-/// Makes a stream wait for the work of the producer to which an exchange table belongs.
+/// Makes a stream wait for the work of the library that provides an exchange table.
 ///
 /// # Errors
 /// Errors of the producer and of the driver.

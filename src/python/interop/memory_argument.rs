@@ -212,8 +212,8 @@ impl MemoryArgument {
         )))
     }
 
-    /// Returns start and end of the memory around the address; `None` if they are unknown. Blocks of imported memory
-    /// are ignored, because they may be parts of larger blocks.
+    /// Returns the start and end addresses of the memory around the address; `None` if they are unknown. Blocks of
+    /// imported memory are ignored, because they may be parts of larger blocks.
     fn extent(&self) -> Option<(Address, Address)> {
         let owned = self.blocks.iter().filter(|(_, kind)| !matches!(kind, AddressedMemory::Lent { .. }));
         let largest = owned.max_by_key(|(block, _)| block.bytes());
@@ -283,8 +283,8 @@ impl MemoryArgument {
         // SAFETY: the user guarantees that the memory is valid, and `owner` keeps it alive. As in C, this cannot be
         // verified.
         let import_memory = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };
-        // The GIL is released only for the driver call of a GPU. That call may wait, and the GIL would block the other
-        // threads meanwhile.
+        // The GIL is released only for the driver call of a GPU. This call may wait, and all other Python threads would
+        // be blocked if the GIL were held during the wait.
         Ok(if device.is_cpu() { import_memory()? } else { py.without_gil(import_memory)? })
     }
 }

@@ -42,8 +42,8 @@ pub(super) fn device_of_call(arguments: &Bound<'_, PyTuple>, keywords: &Bound<'_
     found.map_or_else(|| Ok(Device::current()?), Ok)
 }
 
-/// Reads the argument `where=` of a reduction. Returns the mask of the included elements, or `None` if all elements are
-/// included.
+/// Reads the argument `where=` of a reduction. Returns a mask that is true for the elements to reduce, or `None` if all
+/// elements are reduced.
 pub(super) fn mask_argument<'py>(
     entry: &ReductionEntry,
     array: &Array,

@@ -89,7 +89,7 @@ fn broadcast(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> Py
     Ok(broadcast_shapes(&views)?)
 }
 
-/// Shape and memory order of new results.
+/// The shape and the memory order that new arrays for results get.
 #[derive(Clone, Copy)]
 pub(super) struct ResultLayout<'a> {
     pub(super) shape: &'a [i64],

@@ -54,9 +54,8 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type in which a scan or a reduction of segments is computed. The result is the requested type, or
-/// without a requested type the common type of the array and the output array, or without an output array the
-/// function's default type.
+/// Returns the type in which a scan or a reduction of segments is computed. This is the requested type if there is one;
+/// otherwise the common type of the array and the output array; without an output array, the function's default type.
 pub(super) fn computed(
     entry: &ReductionEntry,
     kind: ScalarType,

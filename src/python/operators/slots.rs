@@ -65,7 +65,7 @@ fn unsupported_error(subject: impl std::fmt::Display) -> PyErr {
 }
 
 /// Returns the response to NumPy if the argument `where` or `out` is no PyGPU array. Raises an error if the values of
-/// this argument are on the host. Otherwise returns `NotImplemented`, and NumPy then calls the protocol of the
+/// this argument are on the host. Otherwise returns `NotImplemented`, so that NumPy calls the protocol method of the
 /// argument's type.
 #[cold]
 fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
@@ -103,7 +103,8 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     {
         return Ok(true);
     }
-    // The attributes are looked up on the class, because an attribute of the object may require a computation.
+    // The attributes are looked up on the object's class, because a lookup on the object itself may run code of a
+    // property.
     let class = object.get_type();
     for name in [
         intern!(py, "__dlpack__"),

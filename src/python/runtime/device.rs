@@ -168,8 +168,8 @@ fn check_ordered(first: Device, second: Device) -> Result<Ordering> {
     Err(Error::Type(format!("{first} and {second} are devices of different backends, which have no order")))
 }
 
-/// Converts a required argument `device`. Rejects `None`: in calls that require a device, the current device is rarely
-/// the intended one.
+/// Converts a required argument `device`. Rejects `None`: in calls that require a device, `None` would mean the current
+/// device, which is rarely the intended one.
 pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if object.is_none() {
         return Err(PyTypeError::new_err("a device must be named here: an int, a name such as 'cuda:1' or a Device"));

@@ -104,7 +104,7 @@ impl CopyEndpoint {
     }
 }
 
-/// Rejects an operand in device memory that the caller specified as host memory.
+/// Rejects an operand that is in device memory although the caller specified host memory.
 fn check_host_access(location: CopyLocation, address: Address) -> Result<()> {
     match location {
         CopyLocation::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {

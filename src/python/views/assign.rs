@@ -99,7 +99,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     let layout = broadcast(&buffer.layout, target.layout())?;
     if layout != buffer.layout {
         // The array is uploaded in its own shape and broadcast on the device, because the broadcast array has more
-        // elements.
+        // elements to upload.
         let shape: Dims = buffer.layout.shape().collect();
         let uploaded =
             Array::empty(&shape, target.dtype(), pygpu_layout::MemoryOrder::C, stream::current(target.device()))?;

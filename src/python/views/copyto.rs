@@ -30,7 +30,8 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
     let mask = match import::device_array(object)? {
         Some(mask) => mask,
         None => {
-            // Like NumPy, converts Python objects to bool, but rejects arrays and NumPy scalars of other types.
+            // Python objects are converted to bool, but arrays and NumPy scalars of other types are rejected, as in
+            // NumPy.
             let is_typed = object.cast::<PyUntypedArray>().is_ok() || is_numpy_scalar(object);
             let host = ndarray::as_ndarray(object, (!is_typed).then(|| DType::new(ScalarType::Bool)))?;
             let kind = dtype::from_numpy(host.dtype().as_any())?;

@@ -122,8 +122,8 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(numbers::is_number(value) && !value.hasattr(intern!(py, "__len__"))?)
 }
 
-/// Assigns a value that does not vary along the mask's axes to all true elements of a mask. The kernel then need not
-/// count the true elements. Returns whether the value was assigned.
+/// Assigns a value that does not vary along the mask's axes to all true elements of a mask. For such a value, the
+/// kernel need not count the true elements. Returns whether the value was assigned.
 fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if !is_castable(array.dtype(), array.dtype()) {

@@ -58,7 +58,8 @@ impl KeyItem<'_> {
         }
     }
 
-    /// Whether NumPy treats the item as an advanced index. The result's axes that advanced indices select are adjacent.
+    /// Whether NumPy treats the item as an advanced index. The axes that all advanced indices of a key select together
+    /// are adjacent in the result.
     pub(super) const fn is_advanced(&self) -> bool {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
     }

@@ -12,8 +12,8 @@ use pygpu_array::DeferredArray;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
 
-/// Returns the kernel of the consumer at index `place`. This kernel also computes all operations whose results only the
-/// consumer needs, if layouts and kernel limits allow it.
+/// Returns the kernel of the consumer at index `place`. If layouts and kernel limits permit, this kernel also computes
+/// all operations whose results only the consumer needs.
 pub(super) fn consumer(nodes: &Nodes, needs: &Dependencies, place: usize) -> FusionGroup {
     let alone =
         || FusionGroup { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
@@ -51,7 +51,7 @@ fn only_for(nodes: &Nodes, needs: &Dependencies, consumer: &DeferredNode, last: 
     places
 }
 
-/// Whether each operation that reads a result reads the whole result in the layout in which it was computed.
+/// Whether all `readers` of the result of an operation read the whole result, in the layout in which it is computed.
 fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, node: &DeferredNode) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);

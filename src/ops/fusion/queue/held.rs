@@ -44,7 +44,8 @@ impl PendingQueue {
         operands.saturating_sub(results)
     }
 
-    /// Returns the reason for the flush that must precede a node with a result of `bytes` bytes, if the queue is full.
+    /// Returns the reason for the flush that must precede a node with a result of `bytes` bytes, if the queue's limits
+    /// would be exceeded.
     pub(super) fn is_full(&self, bytes: usize) -> Option<FlushReason> {
         if self.nodes.is_empty() {
             return None;

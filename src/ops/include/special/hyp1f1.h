@@ -126,7 +126,7 @@ static __device__ __noinline__ double hyp1f1(double a, double b, double x) {
     const double GOOD = 5e-16;
     Estimate best = {NAN, INFINITY};
     if (fabs(x) > 50) best = x < 0 ? hyp1f1_far(a, b, -x, 0) : hyp1f1_far(b - a, b, x, x);
-    if (best.error > GOOD) {  // The series in |x|: for positive operands no terms cancel.
+    if (best.error > GOOD) {  // The power series in the absolute value of x: for positive operands, no terms cancel.
         bool by_rest = x < 0;
         best = better(best, by_rest ? hyp1f1_series(rest, b, -x, x) : hyp1f1_series({a, 0}, b, x, 0));
         if (best.error > GOOD) {

@@ -33,7 +33,7 @@ const FIRST_LANE: u64 = 8;
 /// Lane of the words of the first of two pairs of elements.
 const PAIR_LANE: u64 = 12;
 
-/// Block of words that two elements share, with the number of the pair.
+/// A block of words that a pair of elements shares, with the number of the pair.
 pub(super) type Shared = Option<(u64, [u64; 4])>;
 
 impl<'a> Words<'a> {

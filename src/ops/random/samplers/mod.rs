@@ -197,7 +197,7 @@ impl Sampling<'_> {
     }
 }
 
-/// Bits of an element: of a double, or of an integer.
+/// The bits of an element, which is a double or an integer.
 trait Bits {
     fn into_bits(self) -> u64;
 }

@@ -27,9 +27,10 @@ pub struct AxisScan<'a> {
     pub computed: ScalarType,
     /// The array to scan; not empty.
     pub input: &'a Array,
-    /// The array for the results, with the input's shape. It is either the input itself, or does not overlap the input.
+    /// The array for the results of the scan, which has the input's shape. It is either the input itself, or does not
+    /// overlap the input.
     pub out: &'a Array,
-    /// The axis along which elements are combined.
+    /// The scanned axis, along which elements are combined.
     pub axis: usize,
 }
 
@@ -135,11 +136,12 @@ unsafe fn launch(
     let mut uses: Vec<BlockUse<'_>> =
         vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
     uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
-    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // The conversion to 32 bits never fails: 2^32 thread blocks would need more elements than fit into a device's
     // memory.
     let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let shape =
         LaunchShape { grid: [grid[0], grid[1], 1], block: [plan.threads(), 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the caller guarantees that function, plan and arrays match, and the size of the additional memory.
+    // SAFETY: the caller guarantees that the function was compiled for the plan, that the plan was made for these
+    // arrays, and that the additional memory is large enough.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses) }
 }

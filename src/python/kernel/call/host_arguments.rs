@@ -39,7 +39,7 @@ pub(crate) struct HostArgument {
     array: Option<Py<PyAny>>,
 }
 
-/// The copy of a host array in device memory during a launch.
+/// The copy of a host array in device memory, which exists during a launch.
 pub(crate) struct Temporary<'py> {
     host: Bound<'py, PyUntypedArray>,
     device: Array,

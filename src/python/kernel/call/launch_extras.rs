@@ -15,7 +15,7 @@ use pygpu_memory::Access;
 /// Rarely used data of the arguments of one launch. Most launches need no such data.
 #[derive(Default)]
 pub(crate) struct LaunchExtras<'py> {
-    /// Arrays of other libraries, with the kernel's access to them.
+    /// Arrays of other libraries that are arguments of the launch, each with the kind of access (read or write).
     pub(super) foreign: Vec<(Array, Access)>,
     /// Python objects that own memory of which PyGPU has only the address.
     pub(super) owners: Vec<SendPyObject>,

@@ -69,7 +69,7 @@ pub(crate) fn call<C: Configuration>(
     call_with_blocks(function, shape, stream, args, rules, SmallVec::new())
 }
 
-/// Memory blocks that a launch uses, each with the kernel's access to it.
+/// Memory blocks that a launch uses, each with the kind of access (read or write).
 pub(crate) type LaunchUses = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
 /// Launches a kernel like [`call`]. The kernel also uses `blocks`, which are not arguments.

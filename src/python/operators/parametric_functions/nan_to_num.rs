@@ -20,7 +20,7 @@ enum Replacement<'py> {
 }
 
 impl<'py> Replacement<'py> {
-    /// Reads an argument; a list or tuple is copied to the current device.
+    /// Reads the argument for a replacement; a list or tuple is copied to the current device.
     fn read(object: Option<&Bound<'py, PyAny>>, default: f64) -> PyResult<Self> {
         let Some(object) = object else { return Ok(Self::Number(default)) };
         if let Ok(array) = object.cast::<GpuArray>() {

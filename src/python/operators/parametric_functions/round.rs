@@ -171,7 +171,7 @@ pub(crate) fn rounded<'py>(
     }
 }
 
-/// Copies an operand of integers, because rounding an integer to digits after the decimal point does not change it.
+/// Returns a copy of an operand of integers. Rounding integers to digits after the decimal point does not change them.
 fn copied<'py>(a: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
     let Some(out) = out else { return compute(const { builtin_row("positive") }, &[a], &UfuncKeywords::default()) };
     copyto::copyto(out.as_any(), a, "same_kind", None)?;

@@ -188,7 +188,7 @@ pub(super) fn call<'py>(
     if has_given_out { Ok(Some(target_array)) } else { result::into_class_of(&operands, target_array).map(Some) }
 }
 
-/// A product that is ready to be launched, except for its operands and its output array.
+/// The properties of a product that are determined before the launch: types, axes, and the shape of the result.
 struct ProductCall {
     function: &'static ProductFunction,
     cores: CoreDimensions,

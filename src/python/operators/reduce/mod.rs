@@ -128,7 +128,7 @@ fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     (keepdims_shape, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
 }
 
-/// Returns the output array that the user passed, after a check of its shape and type.
+/// Checks the shape and type of the output array that the user passed, and returns the array.
 fn checked_output<'py>(
     entry: &ReductionEntry,
     array: &Array,
@@ -321,7 +321,8 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// Defers a reduction of a pending operand; returns `None` if the reduction must be launched eagerly.
+/// Defers the reduction of an operand whose values are pending; returns `None` if the reduction must be launched
+/// eagerly.
 fn defer_if_pending<'py>(
     operand: &Bound<'py, GpuArray>,
     resolved: &ResolvedReduction,

@@ -41,7 +41,7 @@ __device__ inline double stdtrit(double df, double p) {
         if (z < 0.5) return p < 0.5 ? -t : t;  // For larger z, 1 - z has few correct digits.
     }
     double tail = 2 * (p >= 0.5 ? 1 - p : p), z = pygpu_xsf::incbi(0.5 * df, 0.5, tail), t = sqrt(df / z - df);
-    // For very small z, which a double cannot represent, use the first term of the series in z.
+    // For very small z, which a double cannot represent, the first term of the series in z is used.
     if (z < 1e-280) t = sqrt(df) * pow(0.5 * tail * df * pygpu_xsf::beta(0.5 * df, 0.5), -1 / df);
     return p >= 0.5 ? t : -t;
 }
