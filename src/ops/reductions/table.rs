@@ -65,8 +65,8 @@ pub struct ReductionEntry {
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Code that adds element `{x}` to state `a`, whose elements all precede `{x}`. The text is empty if it costs no more
-    /// to compute the state of `{x}` by the code `map` and then to join it into `a` by the code `join`.
+    /// Code that adds element `{x}` to state `a`, whose elements all precede `{x}`. The text is empty if it costs no
+    /// more to compute the state of `{x}` by the code `map` and then to join it into `a` by the code `join`.
     pub take: &'static str,
     /// Code that adds the first `valid` of the `N` elements in the array `x` to state `a`. The text is empty if adding
     /// the elements one by one costs no more.
