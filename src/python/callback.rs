@@ -112,7 +112,8 @@ extern "C" fn deliver_from_pending_call(_: *mut c_void) -> c_int {
     })
 }
 
-/// Drops the queued objects, and delivers the log queue and the findings of the check of streams. Threads that hold the GIL call this function.
+/// Drops the queued objects, and delivers the log queue and the queued warnings of the check of streams. Threads that hold
+/// the GIL call this function.
 #[inline]
 pub(crate) fn deliver_queued(py: Python<'_>) {
     if HAS_QUEUED.load(Ordering::Relaxed) {

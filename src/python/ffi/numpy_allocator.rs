@@ -88,8 +88,8 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
 }
 
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
-    // NumPy may call this function without the GIL; the function does not need the GIL. SAFETY: NumPy frees each result
-    // of `allocate` only once.
+    // NumPy may call this function without the GIL; the function does not need the GIL.
+    // SAFETY: NumPy frees each result of `allocate` only once.
     catch_panic((), || unsafe { host_block_cache::free(memory.expose_provenance()) });
 }
 
