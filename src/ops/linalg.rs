@@ -47,7 +47,7 @@ fn bytes(role: ArrayRole, element: Element) -> usize {
     }
 }
 
-/// Creates the library task for a request, and checks the arrays of the request.
+/// Converts a request to a task for the library, which includes checks of the request's arrays.
 fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
     let unfit =
         |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));

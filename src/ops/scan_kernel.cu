@@ -1,5 +1,6 @@
 struct pygpu_tile {
-    // Shared memory is declared as raw bytes, because the type of the elements may have constructors.
+    // Shared memory is declared as raw bytes, because the type of the elements may have constructors, which shared
+    // variables must not have.
     scan_type *item, *sum;
 
     // One unused element follows every 32 elements in shared memory. It avoids bank conflicts between threads that read

@@ -55,11 +55,11 @@ pub struct Scan {
 
 /// The three compiled kernels of a scan, for one device.
 struct ScanKernels {
-    /// First launch: combines the elements of each part.
+    /// The first launch, which combines the elements of each part into one value.
     join: Function,
-    /// Second launch: scans the combined values of all parts.
+    /// The second launch, which scans the combined values of all parts.
     middle: Function,
-    /// Third launch: scans the elements of each part.
+    /// The third launch, which scans the elements of each part.
     scan: Function,
 }
 

@@ -26,7 +26,7 @@ const LEAST_SIZE: i64 = 1 << 14;
 /// Size of a memory sector in bytes. Elements further apart are in different sectors.
 const SECTOR: u64 = 32;
 
-/// Numbers of elements of a tile along `x` and along `y`, both powers of two.
+/// The size of a tile: its numbers of elements along `x` and along `y`, both powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiles {
     x: i64,

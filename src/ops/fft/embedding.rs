@@ -142,7 +142,8 @@ impl Embedding {
         Some(Self { shape, repeats: repeats.into_iter().collect() })
     }
 
-    /// Returns the byte offsets at which each call begins in the two arrays, relative to the arrays' first elements.
+    /// Returns the byte offsets at which each library call begins in the input and the output, relative to the first
+    /// elements of these arrays.
     pub(super) fn places(&self) -> impl Iterator<Item = [i64; 2]> + '_ {
         let calls: i64 = self.repeats.iter().map(|one| one.len).product();
         (0..calls).map(|mut number| {

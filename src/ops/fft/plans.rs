@@ -17,7 +17,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse, capture, ordered};
 
-/// The cached plans: by default at most 64, because each plan owns tables in device memory.
+/// The cached plans. By default their number is limited to 64, because each plan owns tables in device memory.
 static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
 
 #[derive(PartialEq)]

@@ -151,7 +151,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGro
         cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
     groups.extend(consumers);
-    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // a stable sort: groups of one level keep their order
+    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // the sort is stable, so groups of one level keep their order
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
@@ -186,8 +186,8 @@ fn parameters(arrays: usize, values: usize) -> usize {
     arrays * (8 + 8 * 8) + values * 16
 }
 
-/// Arrays, parameters and results that a kernel needs for the operations added so far, for comparison with the kernel
-/// limits.
+/// Numbers of arrays, parameters and results that a kernel needs for the operations added so far. They are compared
+/// with the kernel limits.
 #[derive(Default)]
 struct KernelCost<'a> {
     leaves: SmallVec<[&'a DeferredArray; 16]>,
@@ -233,7 +233,7 @@ impl<'a> KernelCost<'a> {
         parameters(self.leaves.len() + self.held, self.values)
     }
 
-    /// Returns how many results need memory, if no more operations are added to the kernel.
+    /// Returns how many results need memory, if the kernel contains only the operations added so far.
     fn outputs(&self) -> usize {
         self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
     }

@@ -13,7 +13,7 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    /// Creates a scalar from at most 16 bytes.
+    /// Creates a scalar operand from the bytes of a number, at most 16.
     #[inline]
     pub fn new(given: &[u8]) -> Self {
         let mut bytes = [0; 16];

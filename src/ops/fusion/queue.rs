@@ -269,7 +269,7 @@ impl PendingQueues {
         self.deferred
     }
 
-    /// Whether no operation is queued. Operations that are being launched do not count.
+    /// Whether no operation is queued. Operations that are being launched are not counted.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
     }
@@ -423,7 +423,7 @@ pub fn pending_count() -> usize {
     lock().queues.iter().map(|queue| queue.live).sum()
 }
 
-/// Returns the indices of the queues that a flush of this scope empties.
+/// Returns the indices of the queues that a flush with the given scope empties.
 pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
     match scope {
         Scope::Own => own()..own() + 1,

@@ -136,7 +136,7 @@ fn count(counter: &AtomicU64, by: u64) {
     }
 }
 
-/// Counts an operation that was launched eagerly, by reason.
+/// Counts an eager operation under the reason for which it was not deferred.
 #[inline]
 pub fn record_eager(why: EagerReason) {
     count(&COUNTERS.refused[why as usize], 1);

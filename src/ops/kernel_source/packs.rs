@@ -84,7 +84,8 @@ fn item(name: &str, pack: usize, plan: &ElementPlan) -> String {
     }
 }
 
-/// Returns the C expression for the distance between consecutive elements of a pack, in elements in C order.
+/// Returns the C expression for the distance between consecutive elements of a pack, as a number of elements in C
+/// order.
 fn width(way: PackLayout) -> &'static str {
     match way {
         PackLayout::BlockStrided => "blockDim.x",

@@ -9,7 +9,7 @@ use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, pa
 /// threads are possible.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
 
-/// The device code of tiles is written for the number of threads that `BOUNDS` contains.
+/// The device code of tiles requires blocks with the number of threads that `BOUNDS` contains.
 const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h say how many threads a block has");
 
 /// Generates a kernel that processes tiles, from its parameters to the last store.

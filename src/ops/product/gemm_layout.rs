@@ -188,8 +188,8 @@ impl GemmLayout {
         self.each().saturating_mul(self.count())
     }
 
-    /// Returns the number of times that the product uses each element of an operand. If this number is large, a copy of
-    /// the operand is cheap relative to the product.
+    /// Returns the number of times that the product uses each element of an operand. If this number is large, copying
+    /// the operand takes little time relative to the product.
     pub(super) fn others(&self, side: usize) -> i64 {
         match (side, self.is_turned) {
             (2, _) => self.depth,

@@ -55,7 +55,7 @@ pub(super) struct ProductProblem {
     pub(super) b: MatrixOperand,
     pub(super) out: Out,
     pub(super) computed: ScalarType,
-    /// Length of the inner axis, over which products are summed.
+    /// Length of the inner axis, along which the products of elements are summed.
     pub(super) depth: i64,
     pub(super) batches: i64,
     /// The loop nest over the batches of operands and results; `None` for a single product.
@@ -122,8 +122,8 @@ impl Product<'_> {
         (side, inner.0)
     }
 
-    /// Describes the product for the kernels. The operands are exchanged if the results are then contiguous along the
-    /// kernel's columns.
+    /// Describes the product for the kernels. The operands are exchanged if the exchange makes the results contiguous
+    /// along the kernel's columns.
     ///
     /// # Errors
     /// The errors of [`LoopNest::plan`].
@@ -183,7 +183,7 @@ impl ProductProblem {
         self.is_turned
     }
 
-    /// Returns the index that operand `side` has in the loop nest over batches.
+    /// Returns the index of operand `side` in the loop nest over batches.
     pub(super) fn side_in_walk(&self, side: usize) -> usize {
         match (side, self.is_turned) {
             (0 | 1, true) => 1 - side,

@@ -76,8 +76,8 @@ static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, co
 #endif
 
 #if PYGPU_ROWS
-// Computes an element from half of a number, by a table of the distribution's quantiles. The index of a row is the
-// upper half of the bits of its interval's first number, which takes one instruction to compute.
+// Computes an element from half of a number, by a table of the distribution's quantiles. The index of a table row is
+// the upper half of the bits of the first number of the row's interval, which takes one instruction to compute.
 static __device__ __forceinline__ float pygpu_inverted(unsigned x, const pygpu_vector *rows, const pygpu_task &task) {
     using namespace pygpu_random;
     const float number = (float)(int)x;

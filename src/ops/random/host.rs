@@ -164,7 +164,7 @@ fn bounded<T: RandomElement>(
 }
 
 /// Calls a function for parts of an array, each with an even number of elements. If the array has an odd number of
-/// elements, the last element is computed as one of a pair.
+/// elements, the last element is computed together with an unused one.
 fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
     for (piece, to) in to.chunks_mut(PIECE).enumerate() {
         let even = to.len() / 2 * 2;

@@ -41,7 +41,8 @@ const FAMILY: u16 = 40;
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 /// Number of blocks per multiprocessor. It is several times the four to six blocks that run concurrently, so that an
-/// incomplete last wave costs little. It is small enough that each block amortizes its setup.
+/// incomplete last wave costs little. It is small enough that the setup of a block takes little time relative to the
+/// block's work.
 const BLOCKS: u64 = 24;
 
 const FLOATS: [ScalarType; 2] = [ScalarType::Float32, ScalarType::Float64];
@@ -59,7 +60,7 @@ const WHOLE: [ScalarType; 8] = [
 /// Distributions of the generated elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Distribution {
-    /// The 64-bit numbers of the generator, unprocessed.
+    /// The 64-bit numbers of the generator, without any conversion.
     Raw,
     /// Integers from 0 up to, but excluding, a bound. The smallest value is added to them.
     Bounded,

@@ -63,8 +63,8 @@ static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_ke
     }
 }
 
-// Results of the first two rounds that depend on all words of a counter except the lowest. They are equal for nearly
-// all blocks of random numbers of a launch.
+// Intermediate results of Philox's first two rounds that depend on all words of a counter except the lowest. They are
+// equal for nearly all blocks of random numbers of a launch.
 struct pygpu_upper {
     pygpu_u64 high, low, low1, mixed;
 };

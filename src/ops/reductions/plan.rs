@@ -1,5 +1,5 @@
-//! Plans a reduction: which elements a thread processes, how many threads compute one result together, and whether a
-//! second launch combines partial results.
+//! Plans a reduction: determines which elements a thread processes, how many threads compute one result together, and
+//! whether a second launch combines partial results.
 //!
 //! *Results* are the elements of the output array; each is reduced from `count` input elements.
 

@@ -358,7 +358,7 @@ pub static TABLE: &[ReductionEntry] = &[
     },
 ];
 
-/// Returns the entry of the reduction function with this name.
+/// Returns the entry of the reduction function with the given name.
 pub fn row(name: &str) -> Option<&'static ReductionEntry> {
     TABLE.iter().find(|row| row.name == name)
 }

@@ -20,7 +20,7 @@ const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;
 const COUNTED: i64 = 4;
-/// Number of elements up to which a single thread block performs the whole mask operation, which saves launches.
+/// Maximum number of elements for which a single thread block performs the whole mask operation, which saves launches.
 const SMALL: i64 = 2 * TILE;
 
 /// A mask whose elements are contiguous.
@@ -60,7 +60,8 @@ impl Mask {
 /// For each tile of a mask, the number of true elements in all earlier tiles. `told` is the readback of the total
 /// number of true elements.
 struct TileOffsets {
-    /// Array with one 64-bit offset per tile and the total, followed by one 32-bit count per tile.
+    /// Array that contains a 64-bit offset for each tile, the total number of true elements, and a 32-bit count for
+    /// each tile, in this order.
     numbers: Array,
     told: Readback,
 }

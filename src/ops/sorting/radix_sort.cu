@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
     const size_t offset = (size_t)row * count;
     elements += offset;
-    // A warp processes consecutive keys. Each lane processes every PYGPU_WARP-th of these keys.
+    // A warp processes consecutive keys. Each lane processes every PYGPU_WARP-th of the warp's keys.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
     pygpu_key key[PYGPU_EACH];
     if (is_first) {

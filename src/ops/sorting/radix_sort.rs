@@ -75,7 +75,8 @@ const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     }
 }
 
-/// Returns the number of keys per thread. `bytes` is the size of a key or of a position, whichever is larger.
+/// Returns the number of keys that a thread sorts in each pass. `bytes` is the size of a key or of a position,
+/// whichever is larger.
 const fn each(bytes: usize, with_places: bool) -> usize {
     match (bytes, with_places) {
         (1, false) => 16,

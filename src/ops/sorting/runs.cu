@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
     const unsigned tile = drawn;
     const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
-    // A warp processes consecutive elements. Each lane processes every PYGPU_WARP-th vector load (pack) of these
+    // A warp processes consecutive elements. Each lane loads every PYGPU_WARP-th pack (vector load) of the warp's
     // elements.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane * PYGPU_PACK;
     sorted += start;

@@ -23,7 +23,7 @@ const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
 /// Maximum size in bytes of the elements that one thread processes. The value is large because each thread block waits
-/// for the previous block, and more elements per thread mean fewer blocks.
+/// for the previous block, and more elements per thread mean fewer blocks and fewer waits.
 const BYTES_OF_THREAD: u64 = 128;
 /// Maximum number of elements that one thread processes. The limit exists because each element needs one bit of a
 /// 32-bit word.

@@ -54,9 +54,9 @@ struct SearchVariant {
 /// How the bins are defined.
 #[derive(Clone, Copy)]
 pub enum Counted<'a> {
-    /// Bins are the intervals between these sorted edges, which have the values' type.
+    /// The bins are the intervals between the sorted elements of this array (the edges), which have the values' type.
     Between(&'a Array),
-    /// Bins are the integers from 0 up to, but excluding, this number.
+    /// The bins are the integers from 0 up to, but excluding, this number.
     Below(i64),
 }
 

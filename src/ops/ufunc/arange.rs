@@ -131,7 +131,7 @@ fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
 }
 
 /// Creates a kernel with three groups of arguments: scalars of the type in which the values are computed, integers, and
-/// the target.
+/// the target array.
 fn write(
     name: &str,
     kind: ScalarType,

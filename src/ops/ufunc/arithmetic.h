@@ -15,7 +15,7 @@ template <class T> __device__ inline T floor_remainder(T a, T b) {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Python's divmod of floats, like NumPy's npy_divmod.
+// Quotient and remainder of floats by the rules of Python's divmod, computed like NumPy's npy_divmod.
 template <class T> __device__ inline T floor_modulo(T a, T b) {
     T rest = fmod(a, b);
     if (b == 0) return rest;
@@ -104,7 +104,8 @@ template <class T> __device__ inline T finite(T a, T nan, T above, T below) {
     return a != a ? nan : a - a == 0 ? a : a > 0 ? above : below;
 }
 
-// The logarithm to the base 2. Exact for powers of two, for which CUDA's function of double has an error of one ulp.
+// The logarithm to the base 2. The result is exact for powers of two, for which CUDA's function of double has an error
+// of one ulp.
 __device__ inline float binary_logarithm(float a) { return log2(a); }
 __device__ inline double binary_logarithm(double a) {
     if (!(a > 0) || a - a != 0) return log2(a);

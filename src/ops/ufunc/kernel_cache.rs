@@ -29,8 +29,8 @@ fn place(key: LoopKey) -> &'static AtomicPtr<CachedLoopKernel> {
 #[inline]
 fn among(mut entry: *const CachedLoopKernel, key: LoopKey) -> Option<&'static Elementwise> {
     loop {
-        // SAFETY: the pointer is null or refers to an entry that was complete when it was published. Entries are never
-        // changed or freed.
+        // SAFETY: the pointer is null or refers to a published entry. Entries are published only when they are
+        // complete, and are never modified or freed.
         let one: &'static CachedLoopKernel = unsafe { entry.as_ref() }?;
         if one.key == key {
             return Some(&one.kernel);

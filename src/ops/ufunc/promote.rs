@@ -159,8 +159,8 @@ fn weak(operand: PromotionOperand, strong: &[ScalarType]) -> ScalarType {
     }
 }
 
-/// Returns the types of the operands that determine the loop. For a weak operand this is the type that it gets from the
-/// strong operands.
+/// Returns the types of the operands that determine the loop. The type of a weak operand is the one that it gets from
+/// the strong operands.
 fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[ScalarType; 4]> {
     let deciding = || {
         let is_deciding = |place: usize| row.fixed.is_none_or(|(fixed, _)| fixed != place);

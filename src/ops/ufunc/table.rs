@@ -62,7 +62,7 @@ pub struct UfuncGroup {
 /// Requirements of a function on Python scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScalarRule {
-    /// The loop's type must be able to represent the scalar.
+    /// The type of the selected loop must be able to represent the scalar.
     Plain,
     /// No requirement: integers of any size are compared correctly.
     Comparison,

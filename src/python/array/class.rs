@@ -101,7 +101,7 @@ pub(crate) struct GpuArray {
     pub(super) shape: PyOnce<Py<PyTuple>>,
     /// Rarely used fields of the array object, allocated on first use.
     cold_fields: OnceBox<ColdFields<Self>>,
-    /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
+    /// Shape and strides in DLPack's format. Consumers borrow them through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
     /// Whether the array's address is visible outside PyGPU. If so, the memory block is registered in
     /// `memory::address_registry`.
@@ -423,8 +423,8 @@ impl GpuArray {
         self.traverse(&visit)
     }
 
-    // The owner and `base` are not cleared, because the array may still be used and needs its memory. Other members of
-    // a reference cycle break the cycle.
+    // When the garbage collector clears this object, the memory owner and `base` are kept, because the array may still
+    // be used and needs its memory. Other members of a reference cycle break the cycle.
     fn __clear__(&self) {
         let host = self.host().map(|mut host| std::mem::take(&mut *host));
         drop(host);
@@ -451,7 +451,7 @@ impl GpuArray {
 }
 
 pub(crate) type BoundArray<'py> = Bound<'py, GpuArray>;
-/// Result of functions that return an array.
+/// Result type of Rust functions that return a Python array object.
 pub(crate) type ArrayResult<'py> = PyResult<BoundArray<'py>>;
 
 names! {

@@ -16,7 +16,8 @@ use crate::ffi::objects::is_last;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_base::iterative_drop;
 
-/// Identity of the arguments of a call: a hash of their addresses and names, valid while the arguments are alive.
+/// Identifies the arguments of a call by a hash of their addresses and names, which is valid while the arguments are
+/// alive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallIdentity(u64);
 
@@ -76,12 +77,12 @@ impl<A> ColdFields<A> {
         self.gpudata.get()
     }
 
-    /// Stores the memory object, unless one is stored already.
+    /// Stores the Python object that represents the memory, unless one is stored already.
     pub(crate) fn set_gpudata(&self, memory: Py<PyAny>) -> &Py<PyAny> {
         self.gpudata.get_or_init(|| memory)
     }
 
-    /// Whether the memory object exists and only this array refers to it.
+    /// Whether the Python object that represents the memory exists, and only this array refers to it.
     pub(super) fn has_unshared_gpudata(&self) -> bool {
         // SAFETY: the callers are methods that Python calls with the GIL held, and the garbage collector, which holds
         // it too.

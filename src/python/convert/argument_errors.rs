@@ -30,7 +30,7 @@ pub(crate) fn target(function: &str, target: &Bound<'_, PyAny>) -> PyErr {
     composed(target.py(), "target_error", (function, target))
 }
 
-/// Returns the error for an argument `where` that is no mask on a device.
+/// Returns the error for an argument `where` that is not a boolean array on a device.
 #[cold]
 pub(crate) fn mask(function: &str, mask: &Bound<'_, PyAny>) -> PyErr {
     composed(mask.py(), "mask_error", (mask, function))

@@ -120,7 +120,7 @@ const LAZY: usize = 1;
 static TYPE_CACHE: [TypeCacheSlot; SLOTS] =
     [const { TypeCacheSlot { class: AtomicPtr::new(std::ptr::null_mut()), support: AtomicUsize::new(0) } }; SLOTS];
 
-/// How objects of a type can be imported.
+/// The protocol by which objects of a type can be imported.
 #[derive(Clone, Copy)]
 pub(crate) enum ExchangeOffer {
     /// Values of the type are on the host, and the type has no device protocol.

@@ -84,8 +84,8 @@ impl MemoryArgument {
         match address_of(object)? {
             Some(address) => {
                 let argument = Self::from_address(address)?;
-                // A NumPy integer has `nbytes` too, which is the size of the integer itself and not of the memory at
-                // the address.
+                // A NumPy integer is excluded: it has `nbytes` too, which is the size of the integer itself and not of
+                // the memory at the address.
                 Ok(if argument.blocks.is_empty() && !is_integer(object) {
                     argument.reported_by(object)?
                 } else {

@@ -358,7 +358,8 @@ fn restore<'py>(
 /// Iterator over the views of an array along its first axis.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
 pub(crate) struct FirstAxisIter {
-    /// The array; `None` only while the iterator is created, when the garbage collector may already visit it.
+    /// The array over which the object iterates; `None` only while the iterator is created, when the garbage collector
+    /// may already visit it.
     array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }

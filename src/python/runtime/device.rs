@@ -76,7 +76,8 @@ impl From<Device> for PyDevice {
 }
 
 thread_local! {
-    /// For each active `with device:` of this thread, the entered device and the device that was current before.
+    /// For each active `with device:` statement of this thread: the entered device, and the device that was current
+    /// before it.
     static ENTERED: RefCell<Vec<(Device, Device)>> = const { RefCell::new(Vec::new()) };
 }
 

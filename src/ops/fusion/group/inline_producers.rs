@@ -60,8 +60,8 @@ fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, n
 }
 
 /// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires these operands
-/// to have the layout of the inlined results. A write into an existing array requires that an operand that overlaps
-/// this array is exactly this array.
+/// to have the layout of the inlined results. A write into an existing array requires that each operand that overlaps
+/// the array is identical to it.
 fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &DeferredNode) -> bool {
     match &consumer.target {
         Some(target) => {

@@ -137,7 +137,7 @@ static __device__ __noinline__ double hyp1f1(double a, double b, double x) {
         double first = x > 0 ? a : b - a;
         if (first < -1) best = better(best, hyp1f1_recurrence(first, b, fabs(x), x > 0 ? 0 : x));
     }
-    return best.error < 1e-6 ? best.value : NAN;  // NaN is returned rather than an inexact value.
+    return best.error < 1e-6 ? best.value : NAN;  // If no method is accurate, NaN is returned instead of an inexact value.
 }
 
 }

@@ -269,8 +269,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
             *(pygpu_in *)pygpu_elements::place(shelf, (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR) = next[turn];
         __syncthreads();
         // The tile's elements after the end of a row have undefined values, which do not affect the results before the
-        // end. If results are as large as elements, they replace the elements in shared memory. They then occupy no
-        // registers, and a multiprocessor can run more thread blocks.
+        // end. If results are as large as elements, they replace the elements in shared memory. In that case they
+        // occupy no registers, and a multiprocessor can run more thread blocks.
 #if PYGPU_IS_AS_LARGE
         pygpu_state of_thread;
         pygpu_join_chunks(of_thread, shelf, tid);

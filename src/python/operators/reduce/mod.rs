@@ -68,7 +68,7 @@ fn reduced_axes(entry: &ReductionEntry, args: &ReductionArgs<'_>, ndim: usize) -
         }
         bits |= bit;
     }
-    // `nanargmin` and `nanargmax` check the axes first, and then reject a tuple.
+    // `nanargmin` and `nanargmax` check the axes before they reject a tuple of axes.
     if entry.is_numbered && axis.is_instance_of::<PyTuple>() {
         return Err(no_single_axis());
     }
@@ -207,7 +207,7 @@ impl ResolvedReduction {
         Ok(Self { entry, reduced, computed, result, keepdims_shape, squeezed_shape })
     }
 
-    /// Returns the shape of the results, with the reduced axes if `keepdims` was requested.
+    /// Returns the shape of the results, including the reduced axes if `keepdims` was requested.
     fn shape(&self, args: &ReductionArgs<'_>) -> &Dims {
         if args.keepdims { &self.keepdims_shape } else { &self.squeezed_shape }
     }
