@@ -131,13 +131,15 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         return Ok(());
     }
     Ok(py.without_gil(|| {
-        // The libraries' objects are leaked if work still runs, since their destruction would wait for it, and if the
-        // context has an error, since the libraries' functions may then fail in any way.
+        // If work still runs on the device, the objects of the vendors' libraries are leaked, because their destruction
+        // would wait for it. They are also leaked if the driver's context has an error, because the libraries'
+        // functions may then fail.
         if Stream::default_of(device).query().unwrap_or(false) {
             library_objects::destroy(device)?;
         }
         // SAFETY: the Python docstring states the caller's obligations for objects of other libraries. PyGPU's own
-        // handles compare the device's epoch, which a reset increments, before each use.
+        // objects are safe: before each use, they compare the number of the device's resets with that at their
+        // creation.
         unsafe { device.reset()? };
         pool::forget(device);
         raw_memory::forget(device);
