@@ -1,5 +1,7 @@
 //! Defines functions that query or configure a device.
 
+use std::time::{Duration, Instant};
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -100,6 +102,17 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     })?)
 }
 
+/// Returns whether the work on a stream ends within a second, without an error.
+fn ends_soon(stream: &Stream) -> bool {
+    let begun = Instant::now();
+    loop {
+        match stream.query() {
+            Ok(false) if begun.elapsed() < Duration::from_secs(1) => std::thread::sleep(Duration::from_millis(1)),
+            outcome => return outcome.unwrap_or(false),
+        }
+    }
+}
+
 /// Destroys all objects of the process on a device: memory, streams, events, kernels.
 ///
 /// Parameters
@@ -131,10 +144,10 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         return Ok(());
     }
     Ok(py.without_gil(|| {
-        // If work still runs on the device, the objects of the vendors' libraries are leaked, because their destruction
+        // The objects of the vendors' libraries are leaked if the device's work does not end, because their destruction
         // would wait for it. They are also leaked if the driver's context has an error, because the libraries'
         // functions may then fail.
-        if Stream::default_of(device).query().unwrap_or(false) {
+        if ends_soon(&Stream::default_of(device)) {
             library_objects::destroy(device)?;
         }
         // SAFETY: the Python docstring states the caller's obligations for objects of other libraries. PyGPU's own
