@@ -150,7 +150,12 @@ def tiers_of(names: Iterable[Name]) -> dict[str, str]:
 
 
 def filled(head: str, items: list[str]) -> Iterator[str]:
-    """Return the lines of a tuple; each line has as many items as fit into `stub.WIDTH` characters."""
+    """Return the lines of a tuple: one line if all items fit into `stub.WIDTH` characters, or else filled lines."""
+    members = " ".join(items)
+    short = f"{head}{members if len(items) == 1 else members.removesuffix(',')}),"
+    if len(short) <= stub.WIDTH:
+        yield short
+        return
     line = " " * 7
     yield head
     for item in items:
