@@ -268,8 +268,8 @@ pub fn fingerprints_of(
     (found.len() <= MOST).then(|| found.into_values().collect())
 }
 
-/// Returns the fingerprints of the included files, as `fingerprints_of` does, for a dependency rule in the syntax of
-/// `make`, which the compiler wrote. Files in the compiler's temporary folder are omitted.
+/// Returns the fingerprints, in the form of `fingerprints_of`, of the files named in a dependency rule that the compiler
+/// wrote in the syntax of `make`. Files in the compiler's temporary folder are omitted.
 pub fn included_by_list(
     source: &str,
     list: &[u8],

@@ -31,7 +31,7 @@ const MOST_OF_A_THREAD: usize = 8;
 /// A user's definition of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanning {
-    /// The kernels' name.
+    /// The name that all kernels of the scan have.
     pub name: String,
     /// The elements' dtype.
     pub dtype: DType,

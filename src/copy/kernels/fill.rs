@@ -1,8 +1,8 @@
 //! Fills arrays by kernels. The fill value is part of the kernel's parameters, so a fill reads no memory.
 //!
 //! A fill iterates over the target like a copy. The last axis, whose bytes are contiguous, is divided into units
-//! (stores of up to 16 bytes). A unit contains whole items; otherwise an item begins at the start of a unit only once
-//! every few units, the period.
+//! (stores of up to 16 bytes). If the size of a unit is a multiple of the item's, each unit contains whole items.
+//! Otherwise units divide items, and the contents of units repeat after a number of units, the period.
 
 use smallvec::SmallVec;
 

@@ -41,8 +41,8 @@ const LONG: i64 = 128;
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// Determines the task of a search kernel: to find the positions of values, to count the found positions, or to count
-/// the values themselves.
+/// Determines the task of a search kernel: to find the position of each value, to count the values at each
+/// position (a histogram), or to count the values as indices, without a search (`bincount`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SearchVariant {
     searches: bool,

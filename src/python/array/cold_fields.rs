@@ -82,7 +82,7 @@ impl<A> ColdFields<A> {
         self.gpudata.get_or_init(|| memory)
     }
 
-    /// Whether the Python object that represents the memory exists, and only this array refers to it.
+    /// Whether a Python object for the memory was created, and this array holds the only reference to that object.
     pub(super) fn has_unshared_gpudata(&self) -> bool {
         // SAFETY: the callers are methods that Python calls with the GIL held, and the garbage collector, which holds
         // it too.

@@ -9,9 +9,9 @@ use pygpu_base::error::Result;
 /// Sizes of the workspace that the library needs for a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SolverWorkspace {
-    /// Size of the device memory in elements of the matrix, as the library reports it.
+    /// Size of the workspace in device memory, in elements of the matrix, as the library reports it.
     asked: usize,
-    /// Size of the device memory in bytes.
+    /// Size of the workspace in device memory, in bytes.
     pub bytes: usize,
     /// Size of the host memory in bytes.
     pub host: usize,
