@@ -223,8 +223,12 @@ def test_forked_child_gets_no_cached_block_of_parent() -> None:
 
 
 def test_trim_memory_frees_pinned_memory_in_which_kernels_return_counts(driver: simulated.Driver) -> None:
+    def pinned() -> set[int]:
+        return {block["address"] for block in driver.live()["host"]}
+
+    before = pinned()
     mask = PyGPU.arange(10) > 4
     assert mask.nonzero()[0].tolist() == [5, 6, 7, 8, 9]
-    assert driver.live()["host"] != []
+    assert pinned() > before
     PyGPU.trim_memory()
-    assert driver.live()["host"] == []
+    assert pinned() <= before
