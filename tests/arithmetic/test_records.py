@@ -34,7 +34,7 @@ def pair(dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-# NumPy's scalar raises a DeprecationWarning, and then calls the comparison of the device array.
+# If a NumPy scalar is compared with a device array, NumPy gives a DeprecationWarning and then calls the array's method.
 @pytest.mark.filterwarnings("ignore:elementwise:DeprecationWarning")
 @pytest.mark.parametrize("compare", OPERATORS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

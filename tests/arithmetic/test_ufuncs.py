@@ -27,9 +27,10 @@ KINDS = [
 ]
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
-# Fewer dtypes are tested on a simulated GPU, which needs half a second to compile a kernel.
+# Fewer dtypes are tested on a simulated GPU, because compiling a kernel takes half a second there.
 IS_SIMULATED = IS_GPU and support.is_simulated()
-# Largest relative difference from NumPy, by the dtype of the computation; devices round some functions differently.
+# Largest relative difference from NumPy, for each dtype in which the function is computed; devices round some functions
+# differently.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 
 
@@ -58,7 +59,7 @@ def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return test cases: a function, a dtype and the number of a group of memory layouts.
+    """Return test cases: a function, a dtype and the index of a group of memory layouts.
 
     The layout groups alternate from case to case. On a simulated GPU, a function is tested with one dtype of each kind.
     """
@@ -154,7 +155,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize(("name", "kind"), overwriting_cases())
 def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # The last vector of the kernel is partial for 37 elements.
+    for way in ways:  # 37 is no multiple of the kernel's vector length, so the last vector is partial.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]

@@ -39,7 +39,7 @@ FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
 def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, numpys: Any) -> None:
-    """Assign to `device[key]` and `host[key]`; check that errors, warnings and results are equal."""
+    """Assign the same value to `device[key]` and `host[key]`; check that errors, warnings and results are equal."""
     given_to_numpy = outcome(lambda: host.__setitem__(key, numpys))
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
@@ -227,7 +227,7 @@ def test_assignment_drops_surplus_leading_axes_of_length_one() -> None:
     assign_both(device, host, (0, 0, ...), PyGPU.to_gpu(source)[..., 0, 0], source[..., 0, 0])
 
 
-def test_empty_array_accepts_any_broadcastable_source() -> None:
+def test_empty_array_accepts_assignment_of_any_broadcastable_source() -> None:
     host, device = pair((0, 3))
     for source in (1, [1, 2, 3], np.ones((1, 3)), np.ones((0, 3)), np.ones((0, 1))):
         assign_both(device, host, ..., source, source)
@@ -282,7 +282,7 @@ def test_fill_matches_numpy(value: Any) -> None:
 
 @examples(60)
 @given(host_views(), st.data())
-def test_fill_of_view_leaves_gaps_unchanged(source: np.ndarray, data: st.DataObject) -> None:
+def test_fill_of_view_leaves_gaps_between_its_elements_unchanged(source: np.ndarray, data: st.DataObject) -> None:
     host = values(tuple(n + 2 for n in source.shape), source.dtype)
     key = tuple(data.draw(slices) for _ in source.shape)
     device = PyGPU.to_gpu(host)

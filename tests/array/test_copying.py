@@ -138,7 +138,7 @@ def test_pickled_array_can_be_loaded_in_another_process() -> None:
     assert done.stdout.decode().strip() == "[[1, 2, 3], [4, 5, 6]]"
 
 
-def test_pickle_restore_function_rejects_forged_arguments() -> None:
+def test_function_that_restores_pickled_arrays_rejects_forged_arguments() -> None:
     from PyGPU._core import _restore
 
     for arguments in ((int, np.zeros(3)), (PyGPU.GPUArray, [1]), (PyGPU.GPUArray, np.array([None])), (1, 2), ()):
@@ -146,7 +146,7 @@ def test_pickle_restore_function_rejects_forged_arguments() -> None:
             _restore(*arguments)
 
 
-def test_copy_shares_attributes_and_deepcopy_copies_them() -> None:
+def test_copy_shares_attributes_of_array_and_deepcopy_copies_them() -> None:
     device = Labelled((3,), "int32")
     device.fill(1)
     device.name, device.parts = "name", [[1]]
@@ -159,7 +159,7 @@ def test_copy_shares_attributes_and_deepcopy_copies_them() -> None:
     assert shallow.__dict__ is not device.__dict__
 
 
-def test_deepcopy_keeps_reference_graph() -> None:
+def test_deepcopy_keeps_references_of_copied_objects_to_each_other() -> None:
     _, device = pair((3,))
     device.itself = device
     copied = copy.deepcopy(device)
@@ -168,7 +168,7 @@ def test_deepcopy_keeps_reference_graph() -> None:
     assert both[0] is both[1]
 
 
-def test_deepcopy_of_uncopyable_attributes_raises() -> None:
+def test_deepcopy_of_array_with_uncopyable_attribute_raises() -> None:
     class Unwilling:
         def __deepcopy__(self, memo: Any) -> Any:
             raise ZeroDivisionError("on purpose")
@@ -190,7 +190,7 @@ def test_array_copies_call_array_finalize_like_numpy() -> None:
 
 @examples(100)
 @given(host_views())
-def test_repeated_copies_in_other_memory_orders_keep_values(host: np.ndarray) -> None:
+def test_repeated_copies_in_other_memory_orders_have_same_values(host: np.ndarray) -> None:
     device = PyGPU.to_gpu(host)
     assert_same(device.copy().copy("F").copy("C"), host)
 

@@ -1,4 +1,5 @@
-"""Test that each supported dtype keeps its values, size and name, and that all others are rejected with a reason."""
+"""Test that each supported dtype keeps its values, size and name, and that the error for any other dtype contains
+a reason."""
 
 from __future__ import annotations
 

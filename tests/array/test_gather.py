@@ -126,7 +126,8 @@ def test_repeated_indices_select_element_repeatedly() -> None:
     host, device = pair((5,))
     key = np.array([4, 0, 4, 4, -1])
     assert_same(device[key], host[key])
-    device[key] = host[key] = np.arange(5.0)  # If an index occurs more than once, its last value is stored.
+    # If an index occurs more than once, the last value assigned to it is stored.
+    device[key] = host[key] = np.arange(5.0)
     assert_same(device, host)
 
 

@@ -18,7 +18,8 @@ from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views
 
 
 def words(text: str) -> str:
-    """Return the text without white space, because NumPy's shorter prefix `array(` moves the line breaks."""
+    """Return the text without white space, because the line breaks in `repr` depend on the length of the prefix
+    `array(`."""
     return "".join(text.split())
 
 
@@ -173,7 +174,7 @@ def test_repr_of_subclass_contains_its_name() -> None:
     assert str(made) == "[3 3]"
 
 
-def test_printing_of_array_keeps_cached_host_copy() -> None:
+def test_printing_of_array_keeps_its_host_copy_cached() -> None:
     host, device = pair((3,))
     got = device.get()
     got[0] = 99

@@ -40,7 +40,7 @@ def of_size(itemsize: int) -> np.dtype:
 
 
 def noise(shape: tuple[int, ...], itemsize: int, seed: int) -> np.ndarray:
-    """Return items of random bytes. The bytes are below 60, so that no float is NaN."""
+    """Return items of random bytes. Each byte is below 60, so that no bytes form a NaN."""
     count = int(np.prod(shape)) * itemsize
     raw = np.random.default_rng(seed).integers(0, 60, count, dtype=np.uint8)
     return raw.view(of_size(itemsize)).reshape(shape)
