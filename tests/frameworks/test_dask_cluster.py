@@ -25,8 +25,8 @@ pytestmark = [
 
 MEGABYTE = 1_000_000
 SETTINGS = {
-    # A worker spills arrays to disk when the arrays' sizes, as Dask counts them, reach half of the worker's limit.
-    # Spilling by the memory of the process is off, because that memory depends on the system.
+    # A worker spills arrays to disk when the arrays' sizes, as Dask counts them, reach half of the worker's memory
+    # limit. Spilling by the memory use of the process is off, because that use depends on the system.
     "distributed.worker.memory.target": 0.5,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -151,7 +151,7 @@ def test_task_that_ends_dask_worker_raises_and_cluster_continues(client: Any) ->
 
 
 def test_dask_cluster_recomputes_only_results_of_killed_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The task is retried, because it may be sent to the worker while the worker is being killed.
+    # The task is retried, because Dask may send it to a worker that is being killed.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)
     first, second = client.scheduler_info()["workers"]

@@ -221,7 +221,8 @@ def test_spill_buffer_writes_arrays_to_disk_and_restores_them(tmp_path: Any) -> 
     spill = pytest.importorskip("distributed.spill")
     buffer = spill.SpillBuffer(str(tmp_path), target=2_500_000)
     for number in range(6):
-        buffer[f"a{number}"] = PyGPU.full(125_000, number, "f8")  # Each array has 1 MB.
+        # Each array occupies 1 MB; the buffer keeps at most 2.5 MB on the device.
+        buffer[f"a{number}"] = PyGPU.full(125_000, number, "f8")
     assert (len(buffer.fast), len(buffer.slow)) == (2, 4)
     for number in range(6):
         array = buffer[f"a{number}"]

@@ -1,4 +1,4 @@
-"""Test that each function of `PyGPU._functions` is a name of the package `PyGPU`, and not of `PyGPU._core`."""
+"""Test that each function of `PyGPU._functions` is in the namespace of `PyGPU`, and not in that of `PyGPU._core`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Test calls for which PyGPU once differed from NumPy: it accepted input that NumPy rejects, or rejected valid
-input."""
+"""Test calls for which PyGPU once differed from NumPy: PyGPU accepted input that NumPy rejects, or rejected input that
+NumPy accepts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_correlate_rejects_0d_arrays_and_gradient_rejects_bools() -> None:
         PyGPU.gradient(PyGPU.to_gpu([True, False, True]))
 
 
-# The gradient divides by a spacing of 0, and NumPy warns about that division.
+# `gradient` divides by a spacing of 0, and NumPy warns about this division.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("edge_order", [1, 2])
 @pytest.mark.parametrize("coordinates", [[True, False, True], [True, True, True]])

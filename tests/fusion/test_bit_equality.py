@@ -45,7 +45,7 @@ def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
 
 def call_in_both_ways(function: Any, first: Any, second: Any) -> None:
     """Call a function with the fusion mode "off", then with pending operands."""
-    with contextlib.suppress(TypeError):  # The ufunc does not support this dtype.
+    with contextlib.suppress(TypeError):  # The ufunc does not support the dtype.
         with mode("off"):
             apply_between_functions(function, first, second)
         results = apply_between_functions(function, first, second)

@@ -1,6 +1,6 @@
 """Test errors of deferred operations.
 
-The flush and each later use of the failed operation's result raise its error. Other operations are not affected.
+The flush and each later use of the failed operation's result raise its error. Other operations succeed.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Dri
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # The product has another shape than `first`, so it has a separate kernel.
+    second = first * cube  # The product has another shape than `first`, so a separate kernel computes it.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()

@@ -116,7 +116,7 @@ def test_loop_that_drops_its_results_leaves_pending_queue_empty(x: PyGPU.GPUArra
     assert (counted["dropped"], counted["closed"]) == (100, {})
 
 
-def test_dropped_result_with_live_view_is_computed(x: PyGPU.GPUArray) -> None:
+def test_dropped_pending_result_with_live_view_is_computed(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     view = (x + 1)[1:]
     _core.flush()

@@ -1,6 +1,7 @@
 """Test results of failed deferred operations.
 
-Such a result is lost, and each use of it raises an error. A failed write to an existing array raises an error once.
+Such a result is lost, and each use of it raises an error. If a deferred write to an existing array fails, the error is
+raised once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Test public functions and array attributes with pending operands: results are the same as in the fusion mode "off".
 
-Each use must also flush the pending operations, unless `fusion_support/calls.py` lists the name as one that needs no
-flush. The tests fail for a new public name until this file contains a call of the name or lists the name.
+Each call or attribute must also flush the pending operations, unless `fusion_support/calls.py` lists the name as one
+that needs no flush. The tests fail for a new public name until this file contains a call of the name or lists the name.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from PyGPU import _core
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
 REFUSED = (PyGPU.CudaError, MemoryError)
-# Each operand is repeated this often, so that results have at least 64 KiB and come from the driver's memory pool.
+# Each operand's values are repeated this often, so that results have at least 64 KiB and come from the driver's memory
+# pool.
 REPEATS = 1 << 10
 
 pytestmark = pytest.mark.provokes_errors
@@ -43,7 +44,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 def in_use(driver: simulated.Driver) -> dict[str, int]:
-    """Empty all caches, and count PyGPU's live blocks and bytes and the driver's live objects of each kind."""
+    """Empty all caches, and count PyGPU's live blocks and bytes and the live driver objects of each kind."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -105,7 +106,7 @@ class Run:
         """Run the program and flush; return whether the final flush raised an error.
 
         An operation of the program may flush by itself and raise an error; the rest of the program is then skipped. The
-        function `by` runs before this thread flushes. It may launch the pending operations, for example in another
+        function `by` runs before this thread flushes, and may launch the pending operations, for example in another
         thread.
         """
         self.has_stopped = False
@@ -134,7 +135,8 @@ class Run:
         for array, host in ((self.arrays.x, self.operands.x), (self.arrays.row, self.operands.row)):
             np.testing.assert_array_equal(array.get(), host)
         np.testing.assert_array_equal((self.arrays.x + 1).get(), self.operands.x + 1)
-        PyGPU.flush()  # Each of these errors was raised above, when its array was used, and must not be raised again.
+        # Each of these errors was raised above, when its array was used, and must not be raised again by a later call.
+        PyGPU.flush()
         assert waiting() == 0
         return failed
 
@@ -202,7 +204,7 @@ def check_each_call(
                 most = max(most, failed)
                 run.end()
                 if has_failed_to_release():
-                    before = {}  # PyGPU leaks the block on purpose, because its memory must not be reused.
+                    before = {}  # PyGPU leaks the block on purpose, because reuse of its memory would be unsafe.
                 now = in_use(driver)
                 before = before or now
                 assert now == before, f"{call} {nth}"
