@@ -28,7 +28,7 @@ def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
 
 
 def given(host: np.ndarray) -> PyGPU.GPUArray:
-    """Return a device array with the values and the layout of `host`, which is one of the arrays that `views` returns."""
+    """Return a device array with values and layout of `host`, which is one of the arrays that `views` returns."""
     if host.base is None or not host.size or not all(host.strides):
         return (
             PyGPU.broadcast_to(PyGPU.to_gpu(host[:1, :1, :1]), host.shape) if 0 in host.strides else PyGPU.to_gpu(host)

@@ -125,7 +125,8 @@ def test_after_pygpu_call_thread_has_primary_context_or_none() -> None:
 
 def test_with_device_restores_current_device_and_context() -> None:
     before = PyGPU.current_device()
-    # Make a context current first: otherwise, the `with` block leaves the context of device 0 current.
+    # Make a context current first: if no context is current before the `with` block, the context of device 0 stays
+    # current after it.
     PyGPU.set_device(before)
     context = support.current_context()
     with PyGPU.Device(0):

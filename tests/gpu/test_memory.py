@@ -15,7 +15,7 @@ import simulated
 from gpu import support
 
 support.require_gpu()
-# Several tests fill the device, or compare its free memory before and after.
+# Several tests fill the device, or compare the device's free memory before and after the test.
 pytestmark = pytest.mark.whole_device
 
 MIB = 1 << 20

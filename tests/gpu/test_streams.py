@@ -21,7 +21,7 @@ support.require_gpu()
 
 @pytest.fixture
 def result() -> PyGPU.GPUArray:
-    """Return an array of zeros. The test's kernels copy the values that they read into this array."""
+    """Return an array of zeros, into which the test's kernels copy the values that they read."""
     array = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     return array
@@ -253,7 +253,7 @@ def test_interface_dictionary_has_stream_of_last_write_not_last_read(
     assert has_values(copied, 9)
 
 
-def test_stream_in_interface_dictionary_is_valid_after_stream_is_dropped(kernels: Kernels) -> None:
+def test_interface_stream_handle_is_valid_after_stream_object_is_dropped(kernels: Kernels) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     with stream:
         array = PyGPU.zeros(5, "float32")
@@ -308,8 +308,8 @@ def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # A consumer such as PyTorch may delete the capsule while its kernel still reads the memory. On HIP, the host then
-    # waits for the device, because HIP has no event that covers all streams.
+    # A consumer such as PyTorch may delete the capsule while a kernel still reads the memory. On HIP, PyGPU then waits
+    # for the device, because HIP has no event that covers all streams.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule
         gc.collect()

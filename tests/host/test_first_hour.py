@@ -21,8 +21,8 @@ def outcome(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_array_beyond_address_space_raises_and_process_continues() -> None:
-    # Set the limit of `ulimit -v` after the import: the address space that the import needs varies with NumPy's
-    # threads.
+    # Set the limit of `ulimit -v` after the import of PyGPU, because the address space that the import needs depends on
+    # NumPy's threads.
     done = outcome(
         "import resource, PyGPU\n"
         "a = PyGPU.ones(10)\n"

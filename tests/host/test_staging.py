@@ -16,7 +16,7 @@ import PyGPU
 from support import address, assert_same_values
 
 MIB = 1 << 20
-# Byte counts near the threshold of staging, near one chunk and near several chunks.
+# Sizes in bytes near the threshold of staging, near one chunk and near several chunks.
 SIZES = [MIB - 4, MIB, MIB + 4, 2 * MIB, 3 * MIB + 12, 9 * MIB + 4]
 
 
@@ -151,7 +151,7 @@ def test_result_cache_is_limited_and_released_by_trim_memory() -> None:
 def test_pinned_memory_of_copies_is_limited() -> None:
     before = PyGPU.pinned_limit()
     host = numbers(5 * MIB)
-    PyGPU.synchronize()  # Synchronize first, so that pinned slots that copies of other tests used are returned.
+    PyGPU.synchronize()  # Synchronize first, so that the copies of other tests return their pinned slots to the ring.
     try:
         for limit in (0, 2 * MIB, 8 * MIB):
             PyGPU.set_pinned_limit(limit)

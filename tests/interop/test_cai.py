@@ -25,7 +25,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
 class Exporter:
-    """Export an interface dictionary, valid or invalid, and keep a reference to the described memory."""
+    """Export a valid or invalid interface dictionary, and keep alive the memory that the dictionary describes."""
 
     def __init__(self, said: object, keep: object = None) -> None:
         self.__cuda_array_interface__ = said
@@ -90,7 +90,8 @@ class TestDeviceInterface:
         handle = stream.handle
         del stream
         gc.collect()
-        # The exporting array keeps its stream alive, so the handle of the dropped stream is still valid.
+        # The exporting array keeps the stream of its last write alive, so the handle of the dropped stream is still
+        # valid.
         assert a.__cuda_array_interface__["stream"] == handle
 
     def test_import_of_pygpu_array_by_array_interface_shares_memory(self) -> None:
@@ -100,7 +101,7 @@ class TestDeviceInterface:
         assert (b.ptr, b.strides, b.dtype, b.device) == (a.ptr, a.strides, a.dtype, a.device)
         assert b.tolist() == a.tolist()
 
-    def test_exporting_object_lives_until_last_view_of_import_is_dropped(self) -> None:
+    def test_exporting_object_is_kept_alive_until_last_view_is_dropped(self) -> None:
         a = PyGPU.zeros(5)
         exporter = Exporter(a.__cuda_array_interface__, a)
         before = sys.getrefcount(exporter)
@@ -118,10 +119,10 @@ class TestDeviceInterface:
         with pytest.raises(ValueError, match="read-only"):
             b[0] = 1
 
-    def test_producer_may_destroy_stream_before_import_is_dropped(self) -> None:
+    def test_producer_may_destroy_stream_before_imported_array_is_dropped(self) -> None:
         """Test an import whose producer destroys its stream before the imported array is dropped.
 
-        An array of CuPy does not keep the stream alive whose handle its interface contains.
+        An array of CuPy does not keep the stream alive, although its interface contains the stream's handle.
         """
         for _ in range(5):
             stream = PyGPU.Stream(non_blocking=True)

@@ -68,7 +68,7 @@ def test_export_of_structured_dtype_raises_error_with_remedy() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (4, 1, 6), (2,) * 12])
-def test_export_reports_shape_strides_and_pointer(shape: tuple[int, ...]) -> None:
+def test_exported_tensor_has_shape_strides_and_pointer_of_array(shape: tuple[int, ...]) -> None:
     a = PyGPU.zeros(shape, np.float32)
     capsule = a.__dlpack__(max_version=(1, 3))
     managed = dlpack_forge.managed_of(capsule)
@@ -224,7 +224,7 @@ class TestCopyAndDevice:
         assert PyGPU.from_dlpack(capsule).tolist() == a.tolist()
 
     @pytest.mark.parametrize("device", [(4, 0), (2, 999), (1, 1), (14, 0), (-1, 0)])
-    def test_export_of_host_array_rejects_other_devices(self, device: tuple[int, int]) -> None:
+    def test_dlpack_export_of_host_array_rejects_other_devices(self, device: tuple[int, int]) -> None:
         with pytest.raises(BufferError, match="DLPack device"):
             PyGPU.zeros(3, device="cpu").__dlpack__(dl_device=device)
 
@@ -316,7 +316,7 @@ def test_dlpack_device_returns_plain_integers() -> None:
 
 
 class TestDeleter:
-    def test_dropped_unconsumed_capsule_frees_memory(self) -> None:
+    def test_dropped_capsule_without_consumer_frees_memory(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         for version in (None, (1, 0)):
@@ -327,7 +327,7 @@ class TestDeleter:
             del capsule
             assert sys.getrefcount(owner) == before
 
-    def test_memory_of_consumed_capsule_lives_until_deleter_is_called(self) -> None:
+    def test_memory_of_consumed_capsule_is_freed_by_call_of_deleter(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         a = PyGPU.asarray(owner, device="cpu")
@@ -341,12 +341,12 @@ class TestDeleter:
         )  # A reference that was dropped without the GIL is released at the next call of PyGPU.
         assert sys.getrefcount(owner) == before
 
-    def test_pending_exception_survives_dropped_capsule(self) -> None:
+    def test_pending_exception_is_unchanged_when_capsule_is_dropped(self) -> None:
         with pytest.raises(ZeroDivisionError):
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_may_run_after_python_thread_state_has_ended(self) -> None:
-        """Test a deleter in a destructor of thread-specific data, which runs after Python has deleted its thread
+        """Test a deleter in a destructor of thread-specific data, which runs after Python has deleted the thread's
         state."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()

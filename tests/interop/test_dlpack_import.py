@@ -67,14 +67,14 @@ def test_import_of_pygpu_array_is_view_with_same_memory() -> None:
 
 
 class TestArguments:
-    def test_import_with_copy_true_owns_its_memory(self) -> None:
+    def test_dlpack_import_with_copy_true_owns_its_memory(self) -> None:
         x = np.arange(3)
         a = PyGPU.from_dlpack(x, copy=True)
         x[0] = 9
         assert a.tolist() == [0, 1, 2]
         assert PyGPU.from_dlpack(a, copy=True).ptr != a.ptr
 
-    def test_argument_copy_false_reaches_producer_and_forbids_copied_tensor(self) -> None:
+    def test_argument_copy_false_is_passed_to_producer_and_forbids_copies(self) -> None:
         producer = Producer()
         assert PyGPU.from_dlpack(producer, copy=False).ptr == producer.forged.memory.ctypes.data
         assert producer.asked[-1]["copy"] is False
@@ -208,11 +208,11 @@ class TestProducers:
         assert str(PyGPU.from_dlpack(producer).device) == "cpu"
 
     @pytest.mark.parametrize("x", [1, "text", [1, 2], None, object(), {}])
-    def test_object_without_both_methods_raises_attribute_error(self, x: object) -> None:
+    def test_object_without_both_dlpack_methods_raises_attribute_error(self, x: object) -> None:
         with pytest.raises(AttributeError, match="__dlpack__"):
             PyGPU.from_dlpack(x)
 
-    def test_object_with_one_of_two_methods_raises_attribute_error(self) -> None:
+    def test_object_with_one_of_two_dlpack_methods_raises_attribute_error(self) -> None:
         class Half:
             def __dlpack_device__(self) -> tuple[int, int]:
                 return (1, 0)
@@ -242,7 +242,7 @@ class TestCapsules:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_capsule_with_other_name_is_rejected(self) -> None:
+    def test_capsule_with_unknown_name_is_rejected(self) -> None:
         import datetime
 
         with pytest.raises(ValueError, match="datetime"):
@@ -315,13 +315,13 @@ class TestInvalidTensors:
         with pytest.raises(BufferError, match=f"{forged.tensor.data + 2:#x}"):
             PyGPU.from_dlpack(Producer(forged))
 
-    def test_tensor_of_other_major_version_is_deleted_and_not_read(self) -> None:
+    def test_tensor_of_other_dlpack_major_version_is_deleted_and_not_read(self) -> None:
         forged = Forged().set(version=(2, 0), ndim=-1, data=1, shape=None)
         with pytest.raises(BufferError, match=r"2\.0"):
             PyGPU.from_dlpack(forged.capsule())
         assert forged.deleted == [forged.address]
 
-    def test_tensor_of_later_minor_version_is_imported(self) -> None:
+    def test_tensor_of_later_dlpack_minor_version_is_imported(self) -> None:
         assert PyGPU.from_dlpack(Producer(Forged().set(version=(1, 99)))).shape == (2, 3)
 
     def test_unknown_tensor_flags_are_ignored(self) -> None:

@@ -21,16 +21,16 @@ pytestmark = [
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
-    # The other libraries use deprecated names, of NumPy and their own. For example, the import of JAX uses a name that
-    # NumPy 2.5 deprecates.
+    # The other libraries use deprecated names of NumPy and of their own. For example, the import of JAX uses a name
+    # that NumPy 2.5 deprecates.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 
 @pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
 def test_random_handovers_between_libraries_match_numpy(seed: int) -> None:
-    # A former defect: PyGPU destroyed Python objects without the GIL.
-    # 7 of 9 runs of 600 operations with PyTorch and CuPy then crashed.
+    # A former defect: PyGPU destroyed Python objects without the GIL. Of 9 runs with 600 operations of PyTorch and CuPy
+    # each, 7 crashed.
     print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
     report = handovers.hand_over(OPERATIONS, seed)
     assert report["failures"] == []

@@ -16,7 +16,7 @@ from support import of_few
 pytestmark = pytest.mark.enough_on("cuda")
 
 SEED = random.randrange(1 << 32)
-# A simulated GPU would take too long for large arrays, because it computes one number after the other.
+# A simulated GPU would take too long for large arrays, because it computes the numbers one after another.
 COUNT = of_few([1 << 24], [1 << 21])[0]
 
 

@@ -1,8 +1,8 @@
 """Test launch attributes on a real GPU: clusters, cooperative grids and programmatic dependent launches.
 
 Clusters and programmatic dependent launches need compute capability 9.0. Most kernels use inline PTX, because NVRTC
-compiles that without the CUDA toolkit's headers. Tests of kernels that include cooperative_groups.h are skipped if this
-header is missing.
+compiles inline PTX without the CUDA toolkit's headers. Tests of kernels that include cooperative_groups.h are skipped
+if this header is missing.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def device() -> Any:
 
 
 def strides_of(view: Any, array: PyGPU.GPUArray) -> tuple[int, ...]:
-    """Return the strides of a cuda.core view in elements; the view has none if the array is C-contiguous."""
+    """Return the strides of a cuda.core view in elements; the strides of a view of a C-contiguous array are None."""
     if view.strides is None:
         assert array.flags.c_contiguous
         return element_strides(array)

@@ -1,4 +1,5 @@
-"""Test the parallel run of test files on a device: order, outcomes, second runs, limits, the result."""
+"""Test the parallel run of test files on a device: order of the files, outcomes, second runs, time limits, and the
+result."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ SCRIPT = Path(__file__).with_name("run_tests.py")
 
 
 def load(name: str) -> ModuleType:
-    """Import a module of this folder, which only the scripts have in their path."""
+    """Import a module of this folder, which is on the import path of the scripts only."""
     sys.path.insert(0, str(SCRIPT.parent))
     try:
         return importlib.import_module(name)
@@ -38,7 +39,8 @@ def test_skips(): pytest.skip("a reason")
 def test_fills(): pass
 """
 FAILS = "def test_fails(): assert 1 == 2"
-# Each of the following test files fails at its first run and passes at its second run. `FIRST` detects the first run.
+# Each of the following test files fails at its first run and passes at its second run. The code `FIRST` detects the
+# first run.
 FIRST = """
 import os, time
 from pathlib import Path

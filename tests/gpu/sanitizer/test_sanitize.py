@@ -1,4 +1,4 @@
-"""Test the parallel run of tests under compute-sanitizer, which a small program replaces."""
+"""Test the parallel run of tests under compute-sanitizer, which is replaced by a small program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.starts_processes]
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "tests/gpu/sanitize.py"
 
-# The program that replaces compute-sanitizer: it runs the tests, and ends the log with the number of findings in it.
+# The program that replaces compute-sanitizer runs the tests, and ends the log with the number of findings in the log.
 TOOL = f"""#!{sys.executable}
 import subprocess, sys
 words = sys.argv[1:]
@@ -76,8 +76,8 @@ def test_imports_numba():
     with pytest.raises(ModuleNotFoundError):
         import numba
 """
-# The tests write this file to a path whose failed calls are findings. PyGPU expects the call cuFuncGetParamInfo to
-# fail.
+# The tests write this file to a path for which failed driver calls are reported as findings. PyGPU expects the call
+# cuFuncGetParamInfo to fail.
 STRICT = """
 def test_calls(say):
     for name in ("cuFuncGetParamInfo", "cuMemFree_v2"):
@@ -145,7 +145,7 @@ def test_sanitizer_result_lists_findings_failures_and_unfinished_files(tmp_path:
         assert pair in options
     assert "'explicit'" in next((tmp_path / "result-logs").glob("*test_streams.log")).read_text()
 
-    # The second run divides the file, which an earlier result lists as long.
+    # The second run divides the test file, because the earlier result lists a long run time for it.
     (tmp_path / "tests/test_dies.py").write_text(LONG)
     columns = ["passed", "failed", "skipped", "seconds"]
     earlier = {"columns": columns, "files": {"tests": {"test_dies.py": [7, 0, 0, 45]}}}
