@@ -1,6 +1,6 @@
 """Test the check of streams (`PYGPU_CHECK_STREAMS=1`): it reports unordered handovers, and no ordered ones.
 
-A process reads the setting once, so the checked programs run in separate processes.
+A process reads `PYGPU_CHECK_STREAMS` once, so the checked programs run in separate processes.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def test_stream_check_ignores_library_whose_stream_query_fails(monkeypatch: pyte
     for module in (torch, cupy, numba):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     assert list(library_streams.current_streams(3)) == [("cupy", 0x70, stream)]
-    assert calls == []  # A query of torch's stream would initialize torch, and thereby every device.
+    assert calls == []  # A query of the current stream of torch would initialize torch, and thereby every device.
     is_initialized[0] = True
     monkeypatch.setitem(sys.modules, "numba.cuda", ModuleType("numba.cuda"))
     expected = [("torch", 0, stream), ("cupy", 0x70, stream), ("numba", 2, None)]
@@ -171,7 +171,7 @@ def test_stream_check_ignores_library_whose_stream_query_fails(monkeypatch: pyte
     assert calls == [3]
     del cupy.cuda
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
-    monkeypatch.setitem(sys.modules, "cupy", PyGPU)  # As after `as_cupy`, the name refers to PyGPU.
+    monkeypatch.setitem(sys.modules, "cupy", PyGPU)  # As after `as_cupy`, the name `cupy` refers to PyGPU.
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
 
 

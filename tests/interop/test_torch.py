@@ -98,7 +98,7 @@ def test_tensors_that_torch_does_not_export_are_rejected(tensor: Callable[[], An
         PyGPU.from_dlpack(tensor())
 
 
-def test_memory_lives_after_exporting_array_or_tensor_is_dropped() -> None:
+def test_memory_stays_valid_after_exporting_array_or_tensor_is_dropped() -> None:
     array = PyGPU.full(100_000, 4, "float32")
     tensor = torch.from_dlpack(array)
     other = PyGPU.asarray(torch.full((100_000,), 5.0))[10:]

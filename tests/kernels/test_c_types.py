@@ -78,7 +78,7 @@ def test_c_type_names_match_pycuda() -> None:
     assert [get_arg_type(text) for text in ("float *x", "int n2", "double d")] == ["P", "i", "d"]
 
 
-def test_registered_dtype_keeps_its_name() -> None:
+def test_registered_dtype_is_converted_to_its_registered_c_name() -> None:
     name = f"pair_{uuid.uuid4().hex}"
     pair = np.dtype([(name, np.int32), ("high", np.float32)])
     with pytest.raises(ValueError, match="unable to map dtype"):

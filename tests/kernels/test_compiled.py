@@ -64,7 +64,7 @@ def test_occupancy_is_blocks_per_multiprocessor_and_fraction_of_warps(module: Py
     blocks, fraction = kernel.occupancy(1024)
     assert blocks == kernel.active_blocks(1024) >= 1
     assert 0 < fraction <= 1
-    few = kernel.occupancy((4, 2))  # Eight threads of a block occupy a whole warp.
+    few = kernel.occupancy((4, 2))  # A block of eight threads still occupies a whole warp.
     assert few.fraction / few.blocks == pytest.approx(fraction / blocks * warp / 1024)
     assert kernel.occupancy(kernel.suggested_block).fraction > 0
     assert kernel.suggested_block == kernel.suggested_shape()[1]
@@ -86,7 +86,7 @@ def test_template_instances_are_compiled_on_request_and_once(module: PyGPU.Modul
         module["add<Absent, 4>"]
 
 
-def test_template_kernel_runs_instances_and_rejects_direct_use() -> None:
+def test_template_kernel_runs_its_instances_and_rejects_direct_use() -> None:
     source = "template <typename T, int N = 2> __global__ void raise(T *x) { x[threadIdx.x] += N; }"
     for kernel in (PyGPU.Kernel(source), PyGPU.Kernel(source, "raise")):
         assert run(kernel["raise<float, 4>"]) == [4, 4, 4]
@@ -195,7 +195,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
 
 
 def container(image: bytes) -> bytes:
-    """Return a compiled image in the container format of a vendor's compiler."""
+    """Return a compiled image in the container format that a vendor's compiler writes."""
     if BACKEND == "hip":
         name = b"hipv4-amdgcn-amd-amdhsa--gfx942"
         start = 24 + 8 + 2 * 24 + len(b"host-x86_64") + len(name)
@@ -207,7 +207,7 @@ def container(image: bytes) -> bytes:
 
 
 def library(folder: Path, section: str, *images: bytes) -> Path:
-    """Build a shared library with a section of device code, as nvcc and hipcc do."""
+    """Build a shared library with a section of device code, like the output of nvcc and hipcc."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no C++ compiler builds the library")

@@ -1,6 +1,6 @@
 """Test kernels without a device: the cases run in a process with a fake driver and a fake NVRTC.
 
-Both are built from C; without a C compiler the tests are skipped with this reason.
+Both are built from C; without a C compiler the tests are skipped and the report gives this reason.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def environment(fakes: Path, cache: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(fakes),
         "PYGPU_BACKEND": "cuda",
         "PYGPU_CACHE_DIR": str(cache),
-        # Without this variable, PyGPU would find a real NVRTC of the machine before the fake one.
+        # Without this variable, PyGPU would find a real NVRTC of the machine before the fake NVRTC.
         "PYGPU_NVRTC": str(fakes / "libnvrtc.so.12"),
     }
 

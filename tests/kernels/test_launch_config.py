@@ -1,4 +1,4 @@
-"""Test launch attributes: arguments for the driver, rejected values, and results."""
+"""Test launch attributes: the arguments that the driver receives, rejected values, and results of launches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ extern "C" __global__ void shared(int *x)
 }
 """
 
-# Numbers of launch attributes in CUDA's header cuda.h.
+# Enum values of launch attributes in CUDA's header cuda.h.
 COOPERATIVE, CLUSTER, POLICY, PROGRAMMATIC, PRIORITY, CARVEOUT = "2", "4", "5", "6", "8", "14"
 
 HAS_CLUSTERS = PyGPU.backend_name() == "cuda"
@@ -81,7 +81,7 @@ def told() -> dict[str, list[int]]:
 
 
 def count() -> int:
-    """Return the number of launches with attributes."""
+    """Return the number of launches with attributes that the simulated driver has counted."""
     name = "hipDrvLaunchKernelEx" if PyGPU.backend_name() == "hip" else "cuLaunchKernelEx"
     return 0 if DRIVER is None else DRIVER.call_count(name)
 

@@ -72,7 +72,7 @@ def test_cached_block_is_counted_and_released_by_trim_memory() -> None:
 
 
 @pytest.mark.parametrize("size", [MIB + 1, 8 * MIB])
-def test_blocks_above_1_mib_are_not_cached(size: int) -> None:
+def test_blocks_larger_than_1_mib_are_not_cached(size: int) -> None:
     PyGPU.empty(size, "uint8")
     assert kept() == 0
 
@@ -155,7 +155,7 @@ def test_failed_allocation_frees_cached_blocks_and_retries(driver: simulated.Dri
     assert not array.get().any()
 
 
-def test_block_allocated_in_capture_neither_leaves_nor_enters_cache() -> None:
+def test_block_allocated_in_capture_is_neither_from_cache_nor_put_into_it() -> None:
     stream, source = PyGPU.Stream(), PyGPU.zeros(100)
     PyGPU.synchronize()
     with stream:
@@ -172,7 +172,7 @@ def test_block_allocated_in_capture_neither_leaves_nor_enters_cache() -> None:
     stream.synchronize()
 
 
-def test_capture_by_other_library_on_pygpu_stream_gets_no_cached_block(driver: simulated.Driver) -> None:
+def test_capture_by_other_library_on_pygpu_stream_uses_no_cached_block(driver: simulated.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.empty(100).ptr
@@ -205,7 +205,7 @@ def test_environment_variable_pygpu_recycle_0_disables_block_cache() -> None:
 
 
 @pytest.mark.starts_processes
-def test_forked_child_gets_no_cached_block_of_parent() -> None:
+def test_forked_child_reuses_no_cached_block_of_parent() -> None:
     script = """
         import os, PyGPU
         PyGPU.zeros(100)
