@@ -1,4 +1,5 @@
-"""Test the mechanism for deprecated names: each access warns, and nothing is loaded at import."""
+"""Test the mechanism for deprecated names: each access to such a name warns, and the import of PyGPU loads none of the
+modules for them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ MESSAGE = (
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add the deprecated name `reshaped` to the table."""
+    """Add the name `reshaped` to the table of deprecated names."""
     entries = MappingProxyType({**deprecated.TABLE, "reshaped": ENTRY})
     monkeypatch.setattr(deprecated, "TABLE", entries)
     monkeypatch.setattr(lazy_names, "DEPRECATED", entries)
