@@ -35,7 +35,7 @@ def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> li
 
 
 def still(before: str, now: str) -> bool:
-    """Return whether a name of kind `now` can replace one of kind `before`: a function may gain parameters.
+    """Return whether a name of kind `now` can replace one of kind `before`: a function may get further parameters.
 
     A class may also replace a function.
     """

@@ -1,7 +1,8 @@
 """Test programs from published texts about PybindGPU and PyCUDA, and the behaviour that the texts describe.
 
 In the order of the tests, the texts are both versions of PybindGPU's page, an introduction to PyCUDA with textures and
-MPI, a first text about PyCUDA, and a program for NVIDIA's `cuda.bindings`. NumPy checks results for new input values.
+MPI, a beginner's text about PyCUDA, and a program for NVIDIA's `cuda.bindings`. For new input values, the results are
+compared with NumPy's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Test that real random numbers have their exact distribution.
+"""Test that real random numbers have exactly the requested distribution.
 
-Many numbers are needed, so only the CPU backend draws them; `test_same_numbers.py` compares the backends.
+The tests need many numbers, so only the CPU backend draws them; `test_same_numbers.py` compares the backends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Test MPI programs in four processes with one device each: the CPU, under four device numbers."""
+"""Test MPI programs in four processes with one device each: each process uses the CPU, under its own device number."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_failing_mpi_process_ends_waiting_processes() -> None:
     assert "this one has no more to say" in done.stderr
 
 
-def test_mpi_launcher_belongs_to_library_of_mpi4py(tmp_path: Path) -> None:
+def test_selected_mpi_launcher_belongs_to_mpi_library_of_mpi4py(tmp_path: Path) -> None:
     own = mpi.launcher()
     for name, says in {"mpiexec": "mpirun (Open MPI) 4.1.6", "mpirun": "HYDRA build details:"}.items():
         if mpi.kind_of(says) == mpi.library():

@@ -109,7 +109,7 @@ def test_take_matches_numpy_for_any_layout() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 9])
-def test_put_repeats_values_and_keeps_last_write(count: int) -> None:
+def test_put_repeats_values_and_keeps_last_write_to_each_index(count: int) -> None:
     rng = generator()
     host = rng.integers(0, 100, (3, 4)).astype("float64")
     values = np.arange(count) + 0.5
@@ -188,7 +188,7 @@ def test_choose_matches_numpy(mode: str) -> None:
     assert_same(out, numbers.choose(choices, mode=mode))
 
 
-def test_select_uses_first_true_condition() -> None:
+def test_select_uses_first_condition_that_is_true() -> None:
     host = np.arange(10)
     both("select", [host < 3, host > 5], [-host, host * 2.5], 42)
     both("select", [host < 3, host[:, None] > 5], [host.astype("float32"), host.astype("int8")])
