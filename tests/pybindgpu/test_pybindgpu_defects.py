@@ -1,11 +1,11 @@
 """Test that PyGPU's implementation of PybindGPU's interface does not have the defects of PybindGPU.
 
-The defects are numbered: a comment beside a test has the number of the tested defect. These defects are not tested in
+The defects are numbered: a comment in a test has the number of the tested defect. These defects are not tested in
 this file:
 
 - defects of GPUArray (1, 3, 4, 5, 7, 18, 23, 29, 30), which the tests of GPUArray cover;
 - defects of NVML (26, 27), which test_nvml.py covers;
-- defect 28, except for its part about streams, because the rest concerns the native module;
+- defect 28, except for its part about streams, because its other parts concern the native module;
 - defect 31, which concerned the build.
 """
 

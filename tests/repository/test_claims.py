@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# A copy of the tree for a machine with a GPU may lack the results.
+# A copy of the repository on a machine with a GPU may lack the results.
 pytestmark = [
     pytest.mark.enough_on("cpu"),
     pytest.mark.skipif(

@@ -335,7 +335,7 @@ def test_reference_shows_signatures_of_ufuncs() -> None:
     assert f"- `betainc(a, b, x, /, {keywords})`: " in page
 
 
-def test_reference_script_rejects_name_without_group() -> None:
+def test_reference_script_rejects_public_name_without_group() -> None:
     with pytest.raises(LookupError, match="no_such_name is in no group"):
         make_reference().group_of("no_such_name")
 
@@ -347,8 +347,9 @@ def links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_links_lead_to_files(page: Path) -> None:
-    has_results = (ROOT / "docs" / "results").exists()  # The copy of the tree on a machine with a GPU may lack results.
+def test_links_of_pages_lead_to_existing_files(page: Path) -> None:
+    # A copy of the repository on a machine with a GPU may lack results.
+    has_results = (ROOT / "docs" / "results").exists()
     targets = [target for target in links(page) if has_results or "results/" not in target]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 

@@ -1,6 +1,6 @@
-"""Test values of `PyGPU.special` against mpmath's, and limits against SciPy's.
+"""Test values of functions in `PyGPU.special` against mpmath, and their limits against SciPy.
 
-The file reference.json contains these values and limits.
+The file reference.json contains the values and limits of mpmath and SciPy.
 
 ``tests/special/make_reference.py`` writes the file.
 """
