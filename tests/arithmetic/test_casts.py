@@ -91,7 +91,7 @@ def test_cast_of_nonzero_number_to_bool_is_true() -> None:
         assert_same(PyGPU.to_gpu(host).astype(bool), host.astype(bool))
 
 
-def test_integer_casts_keep_low_bits() -> None:
+def test_casts_to_shorter_integer_return_low_bits() -> None:
     host = np.array([0, -1, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 300, -129], "int64")
     array = PyGPU.to_gpu(host)
     for kind in ["int8", "uint64"] if IS_SIMULATED else REAL[:8]:

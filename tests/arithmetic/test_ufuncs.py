@@ -275,7 +275,7 @@ def test_unary_operators_match_numpy() -> None:
     if IS_SIMULATED
     else ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"],
 )
-def test_in_place_operator_keeps_memory_and_matches_numpy(symbol: str) -> None:
+def test_in_place_operator_writes_into_same_memory_and_matches_numpy(symbol: str) -> None:
     apply = getattr(operator, f"i{symbol}")
     host = np.arange(1, 7, dtype="int32")
     array = PyGPU.to_gpu(host)

@@ -47,7 +47,7 @@ def test_byteswap_reverses_bytes_of_each_number(dtype, view):
     assert array.tobytes() == host.tobytes()
 
 
-def test_byteswap_keeps_memory_order_of_axes():
+def test_byteswap_result_has_same_memory_order_of_axes():
     assert PyGPU.zeros((2, 3), order="F").byteswap().flags.f_contiguous
 
 

@@ -76,7 +76,7 @@ def test_copy_owns_its_memory(duplicate: Any) -> None:
 
 @examples(100)
 @given(views())
-def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
+def test_copy_and_deepcopy_have_same_values_and_memory_order(both: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
     host, device = both
     for duplicate in (copy.copy, copy.deepcopy):
         copied = duplicate(device)
@@ -86,7 +86,7 @@ def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.G
 
 @examples(150)
 @given(views(), st.sampled_from(PROTOCOLS))
-def test_pickled_view_keeps_values_and_strides_like_numpy(
+def test_view_restored_from_pickle_has_same_values_and_strides_as_numpy(
     both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int
 ) -> None:
     host, device = both
@@ -97,7 +97,7 @@ def test_pickled_view_keeps_values_and_strides_like_numpy(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_pickle_keeps_class_and_attributes(protocol: int) -> None:
+def test_array_restored_from_pickle_has_same_class_and_attributes(protocol: int) -> None:
     device = Labelled((2, 3), "int32")
     device.fill(7)
     device.name = "seven"

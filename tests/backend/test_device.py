@@ -255,7 +255,7 @@ def test_default_stream_belongs_to_its_device() -> None:
     assert device.default_stream == PyGPU.default_stream(device)
 
 
-def test_reset_of_cpu_device_keeps_arrays_and_events() -> None:
+def test_arrays_and_events_are_valid_after_reset_of_cpu_device() -> None:
     pinned = PyGPU.zeros_pinned(4, device="cpu")
     event = PyGPU.Event(device="cpu").record()
     PyGPU.reset_device("cpu")

@@ -153,7 +153,7 @@ def test_array_interface_on_hip_waits_for_work_and_has_no_stream() -> None:
     """)
 
 
-def test_memory_returned_by_dlpack_consumer_is_freed_without_host_wait() -> None:
+def test_memory_returned_by_dlpack_consumer_is_freed_without_wait_of_host() -> None:
     """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
 
     A former defect: when PyGPU freed a block that had ever been exported, the host waited for the device.
@@ -174,7 +174,7 @@ def test_memory_returned_by_dlpack_consumer_is_freed_without_host_wait() -> None
     """)
 
 
-def test_memory_used_by_foreign_stream_is_freed_after_device_wait() -> None:
+def test_memory_used_by_foreign_stream_is_freed_after_wait_for_device() -> None:
     run("""
         theirs = ctypes.c_void_p()
         assert runtime.hipStreamCreateWithFlags(ctypes.byref(theirs), 1) == 0

@@ -59,7 +59,7 @@ def clean(script: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_arrays_roundtrip_through_simulated_device() -> None:
+def test_arrays_are_unchanged_after_copy_to_simulated_device_and_back() -> None:
     script = """
         a = numpy.arange(24).reshape(2, 3, 4)
         b = PyGPU.to_gpu(a)

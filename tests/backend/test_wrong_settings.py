@@ -57,7 +57,7 @@ FOLDERS = (
 )
 """Variables that name folders in which PyGPU or a compiler searches; an absent folder has no effect."""
 TESTED_WITH_REASON = {
-    "PYGPU_CACHE_DIR": "test_unusable_cache_folder_keeps_kernels_in_memory",
+    "PYGPU_CACHE_DIR": "test_unusable_cache_folder_does_not_prevent_use_of_kernels",
     "TMPDIR": "test_absent_temporary_folder_is_named_in_error",
 }
 ANY_VALUE = {
@@ -216,7 +216,7 @@ def test_environment_variables_that_name_absent_folders_are_ignored(tmp_path: Pa
 
 
 @pytest.mark.enough_on("cpu")
-def test_unusable_cache_folder_keeps_kernels_in_memory(tmp_path: Path) -> None:
+def test_unusable_cache_folder_does_not_prevent_use_of_kernels(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void put(int *x) { *x = 5; }', 'put')"

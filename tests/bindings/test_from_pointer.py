@@ -40,7 +40,7 @@ def test_array_of_from_pointer_shares_memory_with_any_strides(memory: PyGPU.GPUA
     assert PyGPU.from_pointer(0, (0, 3)).size == 0
 
 
-def test_owner_of_from_pointer_lives_until_last_view_is_dropped() -> None:
+def test_owner_of_from_pointer_stays_alive_until_last_view_is_dropped() -> None:
     class Owner:
         def __init__(self) -> None:
             self.memory = PyGPU.arange(4.0)

@@ -88,7 +88,7 @@ os.write(ends[1], b"text")
     assert "BrokenPipeError" in done.stderr
 
 
-def test_command_that_calls_sys_exit_flushes_output_and_keeps_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_that_calls_sys_exit_flushes_output_and_sets_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     def print_and_exit() -> None:
         with quiet_end():
             print("text")

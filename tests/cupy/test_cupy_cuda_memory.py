@@ -83,7 +83,7 @@ def test_memory_pointer_of_empty_block_copies_and_fills_no_bytes() -> None:
     assert cuda.MemoryPointer(cuda.Memory(0), 0).ptr == 0
 
 
-def test_unowned_memory_object_keeps_reference_to_memory_owner() -> None:
+def test_unowned_memory_object_holds_reference_to_memory_owner() -> None:
     a = PyGPU.arange(4, dtype="i4")
     unowned = cuda.UnownedMemory(a.ptr, a.nbytes, a)
     assert (unowned.ptr, unowned.size, unowned.device_id) == (a.ptr, 16, 0)

@@ -94,7 +94,7 @@ def test_dask_array_is_computed_by_two_workers_and_returned(client: Any) -> None
         np.testing.assert_allclose(got.get(), operation(host))
 
 
-def test_dask_futures_keep_results_on_device_until_gathered(client: Any) -> None:
+def test_results_of_dask_futures_stay_on_device_until_gathered(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
     places = [

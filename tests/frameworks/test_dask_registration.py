@@ -171,7 +171,7 @@ def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
 
 
 @pytest.mark.parametrize("serializers", [("dask",), ("pickle",)])
-def test_array_of_every_layout_and_dtype_survives_dask_message(serializers: tuple[str, ...]) -> None:
+def test_array_is_unchanged_after_transfer_by_dask_message(serializers: tuple[str, ...]) -> None:
     protocol = pytest.importorskip("distributed.protocol")
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)

@@ -127,7 +127,7 @@ def test_deferred_operation_error_does_not_raise_in_other_thread(driver: simulat
         y.get()
 
 
-def test_array_keeps_values_if_operation_before_its_pending_write_fails(driver: simulated.Driver) -> None:
+def test_array_is_unchanged_if_operation_before_its_pending_write_fails(driver: simulated.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -155,7 +155,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_failed_deferred_write_raises_once_and_keeps_old_values(driver: simulated.Driver, name: str) -> None:
+def test_failed_deferred_write_raises_once_and_leaves_old_values(driver: simulated.Driver, name: str) -> None:
     x, a = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     with limits(meetings=1):
         WRITES[name](a, x * 2)

@@ -301,7 +301,7 @@ def test_numpy_add_of_device_array_is_deferred() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_second_flush_launches_no_kernel_and_keeps_results() -> None:
+def test_second_flush_launches_no_kernel_and_changes_no_result() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     counted = Counted()

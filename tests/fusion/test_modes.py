@@ -64,7 +64,7 @@ def test_fusion_mode_object_is_reentrant() -> None:
         assert _core._get_fusion() == "off"
 
 
-def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
+def test_recursive_function_runs_in_fusion_mode_of_its_decorator() -> None:
     @PyGPU.fusion("off")
     def countdown(left: int) -> list[str]:
         """Count."""
@@ -76,7 +76,7 @@ def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
 
 
 @pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])
-def test_unknown_fusion_mode_raises_and_keeps_current_mode(mode: object) -> None:
+def test_unknown_fusion_mode_raises_and_leaves_current_mode_unchanged(mode: object) -> None:
     with PyGPU.fusion("off"):
         with pytest.raises(ValueError, match=r"'auto' or 'off'"):
             PyGPU.fusion(mode)  # type: ignore[arg-type]

@@ -252,7 +252,9 @@ def test_dropped_memory_is_not_reused_before_kernel_is_complete(module: PyGPU.Mo
     del others
 
 
-def test_kernel_arguments_of_other_libraries_live_until_kernel_ends(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_kernel_arguments_of_other_libraries_stay_alive_until_kernel_ends(
+    module: PyGPU.Module, slow: PyGPU.Stream
+) -> None:
     a = PyGPU.full(COUNT, 7, "float32")
     out = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()

@@ -211,7 +211,7 @@ def test_allocation_waits_for_freed_memory_that_is_still_in_use() -> None:
     assert int(array[size // 2]) == 9
 
 
-def test_allocations_of_six_threads_keep_values_and_leak_nothing() -> None:
+def test_arrays_of_six_allocating_threads_are_correct_and_leak_nothing() -> None:
     before = figures()
     failures: list[str] = []
 

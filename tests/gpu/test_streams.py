@@ -143,7 +143,7 @@ def test_read_waits_for_work_of_dropped_stream(kernels: Kernels, block: PyGPU.GP
 
 
 @pytest.mark.parametrize("version", [None, (1, 0), (1, 3)])
-def test_dlpack_export_makes_consumer_stream_wait_without_host_wait(
+def test_dlpack_export_makes_consumer_stream_wait_but_not_host(
     kernels: Kernels,
     slow: PyGPU.Stream,
     other: PyGPU.Stream,
@@ -406,7 +406,7 @@ def test_current_stream_is_separate_for_each_thread(slow: PyGPU.Stream) -> None:
     assert PyGPU.current_stream().is_default
 
 
-def test_threads_with_separate_streams_keep_values_separate() -> None:
+def test_threads_with_separate_streams_do_not_change_each_others_values() -> None:
     failures: list[str] = []
 
     def work(number: int) -> None:

@@ -127,7 +127,7 @@ def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
     assert_same_values(a.get(), np.array([7.0, 1, 2]))
 
 
-def test_array_constructed_from_ndarray_keeps_ndarray_as_host_mirror() -> None:
+def test_ndarray_passed_to_constructor_remains_host_mirror() -> None:
     """Check that `to_device` still uploads the ndarray from which the array was constructed, as in PybindGPU."""
     a = PyGPU.GPUArray(np.arange(3.0))
     a.get()[0] = 7

@@ -31,7 +31,7 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_copies_of_sizes_near_staging_thresholds_keep_values(size: int) -> None:
+def test_values_are_unchanged_by_copies_of_sizes_near_staging_thresholds(size: int) -> None:
     host = numbers(size // 4)
     array = PyGPU.to_gpu(host)
     assert_same_values(array.get(), host)
@@ -50,7 +50,7 @@ def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", range(20))
-def test_copies_of_large_views_with_any_strides_keep_values(seed: int) -> None:
+def test_values_are_unchanged_by_copies_of_large_views_with_any_strides(seed: int) -> None:
     random = np.random.default_rng(seed)
     shape = random.permutation([int(random.integers(1, 9)), int(random.integers(20, 300)), 4099])
     source = random_view(random.random(shape, dtype=np.float32), random)
@@ -76,7 +76,7 @@ def test_source_may_change_after_async_upload_returns() -> None:
     np.testing.assert_array_equal(result, wanted)
 
 
-def test_concurrent_copies_of_six_threads_keep_values() -> None:
+def test_values_are_unchanged_by_concurrent_copies_of_six_threads() -> None:
     failures: list[int] = []
 
     def copy(seed: int) -> None:
@@ -106,7 +106,7 @@ def test_large_result_of_get_is_ordinary_resizable_ndarray() -> None:
     np.testing.assert_array_equal(result, wanted[:MIB])
 
 
-def test_result_of_get_keeps_values_while_result_or_view_is_referenced() -> None:
+def test_result_of_get_is_unchanged_while_result_or_view_is_referenced() -> None:
     array = PyGPU.to_gpu(numbers(2 * MIB, 1))
     first = array.get()
     tail, wanted = first[-1000:], first[-1000:].copy()

@@ -201,7 +201,7 @@ def test_asynchronous_get_and_set_copy_correct_values() -> None:
 # Tests of the host mirror.
 
 
-def test_get_returns_new_ndarray_that_keeps_its_values() -> None:
+def test_get_returns_new_ndarray_that_later_calls_do_not_change() -> None:
     host, device = pair((4,))
     first = device.get()
     device.fill(0)

@@ -236,7 +236,7 @@ class TestDevice:
         for obj in ([1, 2], np.arange(3), dlpack_forge.Producer()):
             assert PyGPU.asarray(obj).device == PyGPU.zeros(1).device
 
-    def test_asarray_keeps_data_on_device_unless_other_device_requested(self) -> None:
+    def test_asarray_leaves_data_on_device_unless_other_device_requested(self) -> None:
         a = PyGPU.arange(3)
         host = on_host(a)
         assert str(host.device) == "cpu"

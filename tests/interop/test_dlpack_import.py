@@ -21,7 +21,7 @@ DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (5,), (2, 1, 3)])
-def test_imported_ndarray_shares_memory_and_keeps_dtype_and_shape(dtype: str, shape: tuple[int, ...]) -> None:
+def test_imported_ndarray_has_same_memory_dtype_and_shape(dtype: str, shape: tuple[int, ...]) -> None:
     x = np.ones(shape, dtype)
     a = PyGPU.from_dlpack(x)
     assert (a.dtype, a.shape) == (x.dtype, x.shape)

@@ -106,7 +106,7 @@ class TestTableOfPygpu:
         with pytest.raises(BufferError, match="null"):
             TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(None, ctypes.byref(out))
 
-    def test_tensor_lent_by_exchange_table_is_valid_while_array_is_alive(self) -> None:
+    def test_tensor_lent_by_exchange_table_is_valid_until_array_is_dropped(self) -> None:
         arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
         tensors = [dlpack_forge.lent(array) for array in arrays]
         for array, tensor in zip(arrays, tensors, strict=True):

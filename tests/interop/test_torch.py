@@ -78,7 +78,7 @@ def test_writes_by_torch_and_pygpu_are_visible_to_both() -> None:
     assert tensor.tolist() == [[5, 5], [1, 1]]
 
 
-def test_import_of_broadcast_tensor_keeps_zero_stride() -> None:
+def test_array_imported_from_broadcast_tensor_has_zero_stride() -> None:
     array = PyGPU.from_dlpack(torch.arange(3, dtype=torch.float32).expand(4, 3))
     assert array.strides == (0, 4)
     assert array.tolist() == [[0, 1, 2]] * 4

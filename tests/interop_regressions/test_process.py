@@ -84,7 +84,7 @@ def test_regression_16_array_on_device_1_creates_no_context_on_device_0() -> Non
 
 
 @two_devices
-def test_regression_16_calls_keep_device_made_current_by_other_library() -> None:
+def test_regression_16_calls_leave_device_of_other_library_current() -> None:
     """Rule out the defect that a library changes the current device, and a kernel of another library runs on the wrong
     device."""
     foreign = shared.Vendor()
@@ -188,7 +188,7 @@ def little_memory() -> Iterator[int]:
 @gpu_only
 @pytest.mark.provokes_errors
 @pytest.mark.whole_device
-def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
+def test_regression_18_large_array_fits_after_small_arrays_are_freed() -> None:
     """Rule out the defect that the device is empty, but fragments in the pool prevent the allocation of a large
     array."""
     with little_memory() as free:

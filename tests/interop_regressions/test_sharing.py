@@ -136,7 +136,7 @@ def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
-def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple[int, ...]) -> None:
+def test_regression_04_exchanged_empty_array_has_same_dtype_and_device(shape: tuple[int, ...]) -> None:
     """Rule out the defect that an import of an empty array rejects its null pointer, or changes its dtype or device."""
     array = PyGPU.zeros(shape, "int16")
     capsule, tensor = tensor_of(array)
@@ -263,7 +263,7 @@ def test_regression_08_stride_of_axis_of_length_one_is_ignored(shape: tuple[int,
     assert taken.tolist() == host.tolist()
 
 
-def test_regression_08_exchanged_view_with_new_axis_keeps_values() -> None:
+def test_regression_08_exchanged_view_with_new_axis_has_same_values() -> None:
     """Rule out the defect that the exported strides of the views `x[:, :1]` and `x[None]` are wrong."""
     host, array = pair((4, 6), "float32")
     for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):

@@ -282,7 +282,7 @@ def test_regression_19_host_array_may_change_after_async_upload_returns(
 
 
 @gpu_only
-def test_regression_19_pinned_memory_of_async_copy_is_kept_allocated(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_regression_19_pinned_memory_stays_allocated_during_async_copy(kernels: Kernels, slow: PyGPU.Stream) -> None:
     """Rule out the defect that an asynchronous copy waits for the stream, or frees pinned memory too early."""
     pinned = PyGPU.empty_pinned(COUNT, "float32")
     pinned[:] = 6

@@ -311,7 +311,7 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
 def test_array_is_valid_after_explicit_free_of_its_address(make: Any) -> None:
-    """Test that an array keeps memory valid that the user frees explicitly."""
+    """Test that the memory of an array remains valid after the user frees it explicitly."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)

@@ -113,7 +113,7 @@ def test_annotations_of_module_can_be_evaluated() -> None:
     assert typing.get_type_hints(PyGPU.array_split)["ary"] is PyGPU.GPUArray
 
 
-def test_functions_of_other_libraries_keep_their_annotations() -> None:
+def test_annotations_of_functions_of_other_libraries_are_unchanged() -> None:
     def annotated(a: int) -> None: ...
 
     annotated.__annotations__ = {"a": "int"}

@@ -277,7 +277,7 @@ def test_captured_products_use_values_at_graph_launch() -> None:
     check(more, host @ host.T)
 
 
-def test_vecdot_keeps_axis_of_length_one() -> None:
+def test_vecdot_result_includes_axis_of_length_one() -> None:
     host = np.arange(6.0).reshape(2, 3)
     array = PyGPU.to_gpu(host)
     for keywords in ({}, {"axis": 0}, {"axes": [0, 0, 0]}, {"axes": [0, 0]}, {"axes": [(1,), 1, -2]}):

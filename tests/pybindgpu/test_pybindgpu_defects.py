@@ -204,7 +204,7 @@ def test_view_keeps_high_level_allocator_alive(freed: list[int]) -> None:  # Cov
 
 
 @pytest.mark.parametrize("kind", ["HostAllocator", "DeviceAllocator", "PagelockedAllocator"])
-def test_reallocation_keeps_old_memory_while_pointer_refers_to_it(
+def test_reallocation_leaves_old_memory_valid_while_pointer_refers_to_it(
     kind: str, freed: list[int]
 ) -> None:  # Covers PybindGPU's defect 15.
     allocator = typed(kind)()
@@ -338,7 +338,7 @@ def test_to_device_allocates_missing_device_memory_but_to_host_fails() -> None: 
     assert device_content(array.device_data(), 3) == [1, 2, 3]
 
 
-def test_allocate_keeps_borrowed_device_memory() -> None:  # Covers PybindGPU's defect 20.
+def test_allocate_call_does_not_replace_borrowed_device_memory() -> None:  # Covers PybindGPU's defect 20.
     allocator = PyGPU.DeviceAllocator_float64()
     assert allocator.allocate(3) == 0
     host = numpy.arange(3.0)

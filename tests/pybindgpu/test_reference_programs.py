@@ -1,8 +1,7 @@
 """Test programs from published texts about PybindGPU and PyCUDA, and the behaviour that the texts describe.
 
 In the order of the tests, the texts are both versions of PybindGPU's page, an introduction to PyCUDA with textures and
-MPI, a beginner's text about PyCUDA, and a program for NVIDIA's `cuda.bindings`. For new input values, the results are
-compared with NumPy's.
+MPI, a beginner's text about PyCUDA, and a program for NVIDIA's `cuda.bindings`. NumPy checks results for new inputs.
 """
 
 from __future__ import annotations
@@ -266,8 +265,7 @@ def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
     func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
     assert numpy.array_equal(y_gpu.get(), 2 * x)
     assert numpy.array_equal(y_gpu.get(), (2 * x_gpu).get())
-    # The kernel also accepts the arrays themselves instead of their `gpudata`.
-    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))
+    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # The kernel also accepts arrays instead of their `gpudata`.
     assert numpy.array_equal(y_gpu.get(), 2 * x)
 
 
@@ -403,8 +401,7 @@ NUM_THREADS = 512  # Number of threads per block.
 
 
 def blocks() -> int:
-    """Return the number of blocks of the grid: the number in the published program on a GPU, or else a smaller
-    number."""
+    """Return the grid's number of blocks: the published program's number on a GPU, or else a smaller number."""
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 

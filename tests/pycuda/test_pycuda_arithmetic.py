@@ -147,7 +147,7 @@ def test_where_and_if_positive_match_numpy(dtype):
     np.testing.assert_array_equal(found.get(), np.where(criterion > 0, then_, else_))
 
 
-def test_where_keeps_sign_of_zero():
+def test_where_preserves_sign_of_zero():
     zeros = gpuarray.where(gpu([1, 0]), gpu([-0.0, 0.0]), gpu([0.0, -0.0])).get()
     np.testing.assert_array_equal(np.signbit(zeros), [True, True])
 

@@ -116,7 +116,7 @@ def test_rows_of_pitched_allocation_begin_at_multiples_of_pitch():
         driver.mem_alloc_pitch(100, 5, 3)
 
 
-def test_to_device_and_from_device_keep_values_and_memory_order():
+def test_to_device_and_from_device_preserve_values_and_memory_order():
     for values in (VALUES, numpy.asfortranarray(VALUES)):
         memory = driver.to_device(values)
         like = driver.from_device_like(memory, values)

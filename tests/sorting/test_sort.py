@@ -107,7 +107,7 @@ def test_in_place_sort_does_not_change_address_of_array(length: int, dtype: str)
     np.testing.assert_array_equal(whole.get(), wanted)
 
 
-def test_sorted_zeros_keep_their_signs() -> None:
+def test_signs_of_zeros_are_unchanged_by_sort() -> None:
     host = np.array([0.0, -0.0, 1.0, -0.0], np.float32)
     signs = np.signbit(PyGPU.sort(PyGPU.to_gpu(host)).get())
     assert signs.sum() == 2

@@ -119,7 +119,7 @@ def test_exception_in_with_block_of_graph_discards_capture() -> None:
         graph.launch()
 
 
-def test_array_dropped_in_capture_keeps_memory_for_each_launch() -> None:
+def test_memory_of_array_dropped_in_capture_is_valid_at_each_launch() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     target = PyGPU.zeros(1000, "float32")
     stream.begin_capture()
@@ -137,7 +137,7 @@ def test_array_dropped_in_capture_keeps_memory_for_each_launch() -> None:
     assert all(other.get()[0] == 9.0 for other in others)
 
 
-def test_array_accesses_on_two_streams_of_capture_keep_their_order() -> None:
+def test_array_accesses_on_two_streams_of_capture_run_in_recorded_order() -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a, b = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     one.begin_capture()

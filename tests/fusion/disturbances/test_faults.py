@@ -305,7 +305,7 @@ def test_flush_raises_if_driver_rejects_nth_and_later_allocations(driver: simula
             assert run.check() > 0, nth
 
 
-def test_flush_with_failing_user_allocator_keeps_other_results_correct(driver: simulated.Driver) -> None:
+def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: simulated.Driver) -> None:
     host = np.arange(5000.0)
     asked = 0
 

@@ -153,7 +153,7 @@ def test_parts_of_long_test_file_run_each_test_once_and_rerun_alone(tmp_path: Pa
     assert listed == [f"tests/test_many.py ({part} of 3)" for part in (1, 2, 3)]
 
 
-def test_parts_of_file_have_equal_sizes_and_keep_neighbouring_tests() -> None:
+def test_neighbouring_tests_are_in_same_part_and_parts_have_equal_sizes() -> None:
     for count, parts in ((0, 2), (3, 5), (50, 3), (1274, 11)):
         chosen = [one_process.in_part(count, part, parts) for part in range(parts)]
         assert sorted(position for part in chosen for position in part) == list(range(count))
