@@ -139,7 +139,7 @@ def test_condition_of_outer_body_is_usable_in_nested_body() -> None:
 
 
 @needs_conditions
-def test_memory_of_conditional_bodies_stays_allocated_until_graph_is_dropped() -> None:
+def test_memory_of_conditional_bodies_stays_allocated_as_long_as_graph() -> None:
     target = PyGPU.zeros(1000, "uint8")
     gc.collect()
     PyGPU.synchronize()
