@@ -233,7 +233,7 @@ def test_eight_bit_floats_are_cast_without_kernel() -> None:
     assert_same(array.astype("float32").astype(ml_dtypes.float8_e5m2), host)
 
 
-def test_masked_assignment_converts_from_other_dtypes() -> None:
+def test_masked_assignment_converts_values_of_other_dtypes() -> None:
     host = np.zeros((4, 5), "float32")
     array, keys = PyGPU.to_gpu(host), np.array([2, 0])
     given = np.arange(10, dtype="int16").reshape(2, 5)
@@ -287,7 +287,7 @@ def test_copyto_with_any_mask_and_casting_rule_matches_numpy(source: Any, target
         else:
             assert got == ("value", None)
         assert_same(array, host)
-        if is_array and numpys[0] == "value":  # `copyto` also accepts a source in host memory.
+        if is_array and numpys[0] == "value":  # `copyto` accepts device arrays and also a source in host memory.
             again = PyGPU.to_gpu(np.full((3, 4), 1, target))
             PyGPU.copyto(again, source, casting=casting, where=where)  # type: ignore[arg-type]
             assert_same(again, host)

@@ -44,7 +44,8 @@ def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, n
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            # If a list has an invalid value and an invalid shape, NumPy reports the value and PyGPU the shape.
+            # If a list has an invalid value and an invalid shape, NumPy's error is about the value, and PyGPU's about
+            # the shape.
             given_to_numpy = given_to_us
         assert_same_refusal(given_to_us, given_to_numpy)
     else:

@@ -66,7 +66,7 @@ def test_copy_rejects_unknown_order(order: Any) -> None:
 @pytest.mark.parametrize(
     "duplicate", [copy.copy, copy.deepcopy, PyGPU.GPUArray.copy], ids=["copy", "deepcopy", "method"]
 )
-def test_copy_owns_its_memory(duplicate: Any) -> None:
+def test_copy_of_array_has_its_own_memory(duplicate: Any) -> None:
     host, device = pair((2, 3))
     copied = duplicate(device)
     copied[...] = 0

@@ -94,7 +94,7 @@ def test_indexing_with_arrays_matches_numpy(
 
 @examples(300)
 @given(st.data(), shapes, dtypes, st.booleans(), st.booleans())
-def test_assignment_with_array_keys_matches_numpy(
+def test_assignment_with_arrays_as_key_matches_numpy(
     data: st.DataObject, shape: tuple[int, ...], dtype: Any, moved: bool, by_device: bool
 ) -> None:
     host, device = pair(shape, dtype)

@@ -133,7 +133,7 @@ def test_0d_array_accepts_same_keys_as_numpy(key: Any) -> None:
         assert_same(ours[1], numpys[1])
 
 
-def test_full_integer_index_gives_0d_view() -> None:
+def test_index_with_integer_for_each_axis_gives_0d_view() -> None:
     _, device = pair((2, 3))
     element = device[1, 2]
     assert isinstance(element, PyGPU.GPUArray)

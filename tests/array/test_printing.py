@@ -174,7 +174,7 @@ def test_repr_of_subclass_contains_its_name() -> None:
     assert str(made) == "[3 3]"
 
 
-def test_printing_of_array_keeps_its_host_copy_cached() -> None:
+def test_printing_does_not_replace_cached_host_copy_of_array() -> None:
     host, device = pair((3,))
     got = device.get()
     got[0] = 99

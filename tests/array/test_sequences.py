@@ -123,7 +123,7 @@ def test_arange_and_linspace_reject_invalid_bounds(name: str) -> None:
 
 
 def test_arange_and_linspace_transfer_nothing_from_host() -> None:
-    # Load the kernels before the capture begins, because a capture permits no loading of kernels.
+    # Load the kernels before the capture begins, because kernels cannot be loaded during a capture.
     PyGPU.arange(9, dtype="float32").astype("float64")
     PyGPU.linspace(0, 1, 5)
     stream = PyGPU.Stream(non_blocking=True)

@@ -12,8 +12,8 @@ import PyGPU
 
 
 class Buffer(PyGPU.GPUArray):
-    """Define a subclass whose `__init__` has the owner of the memory as first parameter, before shape and dtype, as in
-    reikna."""
+    """Define a subclass whose `__init__` takes the owner of the array's memory as its first parameter, before shape and
+    dtype, as in reikna."""
 
     def __init__(self, owner, shape, dtype, *, tag=None):
         super().__init__(shape, dtype)
@@ -127,7 +127,7 @@ def test_assigned_gpudata_replaces_memory_of_subclass_array():
     assert array.get().tolist() == [[0, 1], [9, 9]]
 
 
-def test_nbytes_is_writable_for_subclass_only():
+def test_nbytes_attribute_is_writable_in_subclasses_only():
     array = Buffer(None, (2, 2), "f4")
     array.nbytes = 64
     assert array.nbytes == 64

@@ -89,7 +89,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "squeeze":
             ones = [axis for axis, length in enumerate(host.shape) if length == 1]
             chosen = [(), (tuple(ones),), (None,)]
-            # For a 0-d array, draw only integers as axes: NumPy accepts some of them, but not in a tuple.
+            # For a 0-d array, draw only integers as axes: NumPy accepts some integers, but no tuple of integers.
             if host.ndim == 0:
                 return method(name, *draw(st.sampled_from([*chosen, (0,), (-1,), (1,)])))
             return method(name, *draw(st.sampled_from(chosen) | some_axes.map(lambda a: (a,))))

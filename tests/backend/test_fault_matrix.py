@@ -51,8 +51,8 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Calls that PyGPU does not make with the simulated driver, because this driver has newer functions or memory pools,
-# or because it creates primary contexts only.
+# Calls that PyGPU does not make with the simulated driver, because this driver has newer functions that replace them,
+# or memory pools, or because it creates primary contexts only.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",

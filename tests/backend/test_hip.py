@@ -154,9 +154,10 @@ def test_array_interface_on_hip_waits_for_work_and_has_no_stream() -> None:
 
 
 def test_memory_returned_by_dlpack_consumer_is_freed_without_wait_of_host() -> None:
-    """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
+    """Check that memory returned by a DLPack consumer is freed after the work on the consumer's stream, and that the
+    host does not wait for this work.
 
-    A former defect: when PyGPU freed a block that had ever been exported, the host waited for the device.
+    A former defect: the host waited for the device when PyGPU freed a block that had been exported.
     """
     run("""
         consumer = PyGPU.Stream(non_blocking=True)

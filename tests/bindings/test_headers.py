@@ -163,7 +163,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_c_view_of_array_has_same_address(library: ctypes.PyDLL) -> None:
+def test_c_view_of_array_has_same_address_as_array(library: ctypes.PyDLL) -> None:
     a = PyGPU.zeros((4, 6), "float32")
     for view in (a, a[1:, ::-2], a.T, a[2, 3], a[:0]):
         assert library.view(view, FLOAT32, view.ndim, WRITE) == view.ptr

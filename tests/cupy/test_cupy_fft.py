@@ -237,7 +237,7 @@ def packed(x: np.ndarray, n: int, axis: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("axis", [0, -1])
-def test_fftpack_stores_real_and_imaginary_parts(axis: int) -> None:
+def test_fftpack_functions_store_real_and_imaginary_parts_alternately(axis: int) -> None:
     host = HOST.real[0]
     a = cupy.array(host)
     for n in (None, 3, 8):

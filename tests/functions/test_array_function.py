@@ -1,4 +1,5 @@
-"""Test NumPy functions with device arrays (NEP 18): results of dispatched functions, and errors of all others."""
+"""Test NumPy functions with device arrays (NEP 18): results of dispatched functions, and errors of all other
+functions."""
 
 from __future__ import annotations
 

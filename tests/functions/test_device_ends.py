@@ -85,7 +85,7 @@ SPACED = {"linspace": PyGPU.linspace, "logspace": PyGPU.logspace, "geomspace": P
 
 
 def check_spaced(name: str, ends: tuple[Any, Any], ours: tuple[Any, Any], **keywords: Any) -> None:
-    """Compare a function of two end points with NumPy's. Its powers may differ from NumPy's in the last bits."""
+    """Compare a function of two end points with NumPy's function. Computed powers may differ in the last bits."""
     expected = getattr(np, name)(*ends, **keywords)
     result = SPACED[name](*ours, **keywords)
     assert isinstance(result, PyGPU.GPUArray)

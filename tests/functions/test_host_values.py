@@ -35,7 +35,7 @@ ACCEPTING_ANY_VALUE = (
 )
 # Functions of polynomials. They accept a list of coefficients.
 POLYNOMIALS = {"roots", *(name for name in dir(np) if name.startswith("poly"))}
-# Functions that NumPy has deprecated. They raise an error only after a deprecation warning.
+# Functions that NumPy has deprecated. For host values, they give a deprecation warning before they raise an error.
 DEPRECATED = {"row_stack"}
 
 # Arguments of the tested functions. A function that is not listed here gets one to three arrays.

@@ -222,7 +222,7 @@ def test_helper_thread_does_not_launch_into_capture_by_another_library(non_block
         # Begin a capture in the global mode, during which unsafe calls of any thread would end the capture.
         assert driver.call(begin, handle, 0) == 0
         _core._bound_fusion_age(100)
-        time.sleep(0.02)  # During this time, the helper thread checks the pending queue many times.
+        time.sleep(0.02)  # During this wait, the helper thread checks the pending queue many times.
         code = driver.call(end, handle, ctypes.addressof(graph))
     assert (code, bool(graph)) == (0, True)
     np.testing.assert_array_equal(y.get(), HOST + 1)

@@ -36,8 +36,8 @@ def ufuncs() -> list[str]:
 
 
 def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
-    """Apply the function to a pending operand, and use the result in another operation, so that one kernel can fuse all
-    three."""
+    """Apply the function to a pending operand, and use the result in another operation, so that one kernel can compute
+    all three operations."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]

@@ -195,7 +195,7 @@ def test_fusion_report_counts_flush_by_eager_operation() -> None:
     assert counted["closed"] == {"operation": 1}
 
 
-def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
+def test_operations_are_correct_after_consumer_drops_dlpack_import() -> None:
     x = PyGPU.to_gpu(HOST)
     capsule = x.__dlpack__()
     taken = PyGPU.from_dlpack(capsule)

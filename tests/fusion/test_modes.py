@@ -19,7 +19,8 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy compu
 
 @pytest.fixture(autouse=True)
 def auto() -> Iterator[None]:
-    """Set the fusion mode "auto" and the compile threshold 2, independent of the environment, and restore them."""
+    """Set the fusion mode "auto" and the compile threshold 2, independent of the environment, and restore both after
+    the test."""
     before = _core._set_fusion("auto")
     _core._limit_fusion(meetings=2)
     yield
@@ -295,6 +296,6 @@ with PyGPU.fusion_report() as report:
     y = 2 * x + 1
 print(report.kernels)
 """
-    # The kernel cache is off, because with a cached image PyGPU launches a fused kernel already at the first use.
+    # The kernel cache is off, because PyGPU launches a fused kernel with a cached image at its first use.
     done = in_a_process(program, PYGPU_FUSION="auto", PYGPU_FUSION_COMPILE=value, PYGPU_CACHE="0")
     assert done.stdout == f"{kernels}\n", done.stderr

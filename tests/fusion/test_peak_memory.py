@@ -41,7 +41,7 @@ def test_operand_memory_limit_applies_to_sum_over_all_pending_queues() -> None:
     run("check_threads")
 
 
-def test_operand_dropped_by_other_thread_causes_flush_of_holding_queue() -> None:
+def test_operand_dropped_by_other_thread_causes_flush_of_its_queue() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     with ThreadPoolExecutor(1) as pool, limits(held=MIB // 2):
         operands = [PyGPU.to_gpu(host)]

@@ -156,7 +156,7 @@ def test_pygpu_and_torch_have_same_current_device() -> None:
 
 
 @pytest.mark.starts_processes
-def test_array_on_device_0_uses_no_other_device() -> None:
+def test_array_on_device_0_creates_no_context_on_other_devices() -> None:
     script = """
         import os, pynvml
         import PyGPU

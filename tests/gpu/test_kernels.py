@@ -278,7 +278,7 @@ def test_kernel_accepts_torch_tensor_of_matching_dtype_only(module: PyGPU.Module
         module.get_function("scale")[1, 128](x.double(), 3, 100)
 
 
-def test_kernel_accepts_object_with_gpudata_and_address(module: PyGPU.Module) -> None:
+def test_kernel_accepts_object_that_has_gpudata_with_address(module: PyGPU.Module) -> None:
     array = PyGPU.ones(10, "float32")
 
     class Like:

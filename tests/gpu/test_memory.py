@@ -200,7 +200,7 @@ def test_trim_memory_releases_memory_for_other_libraries() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_allocation_waits_for_freed_memory_that_is_still_in_use() -> None:
+def test_allocation_waits_for_work_that_still_uses_freed_memory() -> None:
     free, _ = PyGPU.memory_info()
     size = int(free * 0.6)
     for turn in range(3):

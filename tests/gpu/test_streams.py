@@ -103,7 +103,7 @@ def test_upload_waits_for_unfinished_read(kernels: Kernels, slow: PyGPU.Stream, 
 # Tests of other libraries' kernels, which use raw addresses; the program records these uses by `record_stream`.
 
 
-def test_read_waits_for_raw_write_recorded_by_user(
+def test_read_waits_for_kernel_write_recorded_by_record_stream(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -115,7 +115,7 @@ def test_read_waits_for_raw_write_recorded_by_user(
 
 
 @pytest.mark.parametrize("as_argument", [lambda stream: stream, lambda stream: stream.handle], ids=["object", "handle"])
-def test_memory_is_not_reused_before_recorded_raw_read_ends(
+def test_memory_is_not_reused_before_recorded_kernel_read_ends(
     kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray, as_argument: Any
 ) -> None:
     values = PyGPU.full(COUNT, 9, "float32")
@@ -268,7 +268,7 @@ def test_interface_stream_handle_is_valid_after_stream_object_is_dropped(kernels
 # Tests of the import by the interface dictionary and by DLPack.
 
 
-def test_import_of_interface_dictionary_waits_for_its_stream_on_device(
+def test_import_waits_on_device_for_stream_in_interface_dictionary(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)

@@ -1,4 +1,5 @@
-"""Test programs with two GPUs: the current device, copies between the GPUs, and sharing memory of the second GPU."""
+"""Test programs with two GPUs: the current device, copies between the GPUs, and memory of the second GPU that other
+libraries use."""
 
 from __future__ import annotations
 
@@ -87,7 +88,7 @@ def test_peer_access_can_be_enabled_more_than_once() -> None:
     PyGPU.enable_peer_access(0, 1)
 
 
-def test_stream_of_device_1_is_current_for_device_1_only() -> None:
+def test_stream_of_device_1_is_current_stream_of_device_1_only() -> None:
     stream = PyGPU.Stream(device=1)
     assert stream.device.index == 1
     with stream:

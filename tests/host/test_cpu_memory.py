@@ -96,7 +96,7 @@ def test_memory_of_array_is_aligned_for_its_dtype(dtype: Any) -> None:
         assert PyGPU.empty(count, dtype).ptr % max(dtype.alignment, 16) == 0
 
 
-def test_address_of_cpu_array_does_not_change() -> None:
+def test_address_of_cpu_array_is_same_at_each_access() -> None:
     _, device = pair((1000,))
     before = device.ptr
     device.get(), device.copy(), device.fill(3), device.set(np.zeros(1000)), device[::2]

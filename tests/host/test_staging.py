@@ -66,7 +66,7 @@ def test_values_are_unchanged_by_copies_of_large_views_with_any_strides(seed: in
     assert_same_values(np.ascontiguousarray(sized[part].get()), np.ascontiguousarray(values[part]))
 
 
-def test_source_may_change_after_async_upload_returns() -> None:
+def test_host_array_may_change_after_async_upload_returns() -> None:
     host = numbers(5 * MIB)
     wanted, stream = host.copy(), PyGPU.Stream()
     array = PyGPU.to_gpu_async(host, stream=stream)

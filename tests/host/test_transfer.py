@@ -1,4 +1,4 @@
-"""Test `get`, `set`, and the host mirror that `to_device` uploads and `to_host` refreshes."""
+"""Test `get`, `set`, and the host mirror, an ndarray that `to_device` uploads and `to_host` refreshes."""
 
 from __future__ import annotations
 
@@ -337,7 +337,7 @@ def test_to_device_accepts_host_mirror_that_was_reshaped() -> None:
     assert device.tolist() == [1, 2, 3, 4]
 
 
-def test_views_have_separate_host_mirrors() -> None:
+def test_views_of_array_have_separate_host_mirrors() -> None:
     _, device = pair((4,))
     got = device.get()
     view = device[1:3]

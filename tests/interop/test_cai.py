@@ -111,7 +111,7 @@ class TestDeviceInterface:
         PyGPU.zeros(1)
         assert sys.getrefcount(exporter) == before
 
-    def test_import_of_readonly_interface_is_readonly(self) -> None:
+    def test_array_imported_from_readonly_interface_is_readonly(self) -> None:
         a = PyGPU.zeros(3)
         said = a.__cuda_array_interface__
         said["data"] = (a.ptr, True)

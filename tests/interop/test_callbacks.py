@@ -280,9 +280,9 @@ def test_every_c_callback_uses_ffi_guard() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_only_listed_source_files_acquire_gil() -> None:
-    # pyo3 counts the acquisitions of the GIL itself. That count is wrong after another library has released the GIL.
-    # Only the files in `may` acquire the GIL. Other code queries the interpreter to find out whether the thread holds
-    # the GIL.
+    # pyo3 counts its own acquisitions of the GIL. The count is wrong after another library has released the GIL. Only
+    # the files in `may` acquire the GIL. Other code queries the interpreter to find out whether the thread holds the
+    # GIL.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "atexit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/capi_optional.rs"}
     asking = {

@@ -346,8 +346,8 @@ class TestDeleter:
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_may_run_after_python_thread_state_has_ended(self) -> None:
-        """Test a deleter in a destructor of thread-specific data, which runs after Python has deleted the thread's
-        state."""
+        """Test a call of a deleter in a destructor of thread-specific data, which runs after Python has deleted the
+        thread's state."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)

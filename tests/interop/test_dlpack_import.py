@@ -324,7 +324,7 @@ class TestInvalidTensors:
     def test_tensor_of_later_dlpack_minor_version_is_imported(self) -> None:
         assert PyGPU.from_dlpack(Producer(Forged().set(version=(1, 99)))).shape == (2, 3)
 
-    def test_unknown_tensor_flags_are_ignored(self) -> None:
+    def test_unknown_flags_of_tensor_are_ignored(self) -> None:
         a = PyGPU.from_dlpack(Producer(Forged().set(flags=2**63 | 4)))
         assert a.flags["WRITEABLE"]
 
@@ -359,7 +359,7 @@ class TestUnusualTensors:
         assert self.read(strides=(0, 1)).tolist() == [[0, 1, 2], [0, 1, 2]]
 
     @pytest.mark.parametrize("stride", [0, -7, 2**62, -(2**63)])
-    def test_stride_of_axis_of_length_one_is_ignored(self, stride: int) -> None:
+    def test_imported_stride_of_axis_of_length_one_is_ignored(self, stride: int) -> None:
         a = self.read(shape=(2, 1, 3), strides=(3, stride, 1))
         assert a.flags.c_contiguous
         assert a.strides == (12, 12, 4)
@@ -374,7 +374,7 @@ class TestUnusualTensors:
         a = self.read(ndim=0, shape=None, strides=None)
         assert (a.shape, float(a)) == ((), 0.0)
 
-    def test_import_of_readonly_tensor_is_readonly(self) -> None:
+    def test_array_imported_from_readonly_tensor_is_readonly(self) -> None:
         a = self.read(flags=dlpack_forge.READ_ONLY)
         with pytest.raises(ValueError, match="read-only"):
             a[0, 0] = 1

@@ -175,7 +175,7 @@ def test_stream_check_ignores_library_whose_stream_query_fails(monkeypatch: pyte
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
 
 
-def test_stream_check_finds_library_by_class_or_base_class_of_value() -> None:
+def test_stream_check_finds_library_of_value_by_class_or_base_class() -> None:
     tensor = type("Tensor", (), {"__module__": "torch._tensor"})
     assert library_streams.library_of(tensor()) == "torch"
     assert library_streams.library_of(type("Parameter", (tensor,), {"__module__": "mine"})()) == "torch"

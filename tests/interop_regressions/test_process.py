@@ -239,7 +239,7 @@ def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Drive
     assert driver.call_count(name) == before + 4
 
 
-# Regression 20: small operations.
+# Regression 20: the cost of small operations.
 
 
 def call_counts(driver: simulated.Driver) -> dict[str, int]:
@@ -251,7 +251,8 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
 
 
 def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simulated.Driver) -> None:
-    """Rule out the defect that a slice takes several microseconds, mostly because of unnecessary driver calls."""
+    """Rule out the defect that slicing an array takes several microseconds, mostly because of unnecessary driver
+    calls."""
     array = PyGPU.zeros((6, 8), "float32")
     gc.collect()  # Otherwise, objects of earlier tests could be freed during the measurement.
     PyGPU.synchronize()
@@ -429,7 +430,7 @@ def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> No
     assert array.tolist() == [[0] * 4] * 3
 
 
-# Regression 25: installation.
+# Regression 25: packages that an installation requires.
 
 
 def requirements() -> list[str]:

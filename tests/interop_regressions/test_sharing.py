@@ -246,8 +246,8 @@ def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) ->
 
 @pytest.mark.parametrize("shape", [(1, 77), (77, 1), (1, 1, 5)])
 def test_regression_08_stride_of_axis_of_length_one_is_ignored(shape: tuple[int, ...]) -> None:
-    """Rule out the defect that the stride of an axis of length 1 makes an array "not contiguous", or changes its
-    values."""
+    """Rule out the defect that the stride of an axis of length 1 makes an importer treat the array as not contiguous,
+    or changes its values."""
     host, array = pair(shape, "float32")
     assert array.flags.c_contiguous
     product = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]

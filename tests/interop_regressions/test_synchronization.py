@@ -175,7 +175,7 @@ def test_regression_10_work_on_destroyed_stream_raises_error(block: PyGPU.GPUArr
 # Regression 14: deadlocks between the GIL and the driver's lock.
 
 
-def test_regression_14_threads_that_allocate_and_drop_do_not_deadlock() -> None:
+def test_regression_14_allocations_and_drops_in_threads_do_not_deadlock() -> None:
     """Rule out the defect that a thread inside the driver waits for the GIL, while the thread that holds the GIL waits
     for the driver."""
     script = """

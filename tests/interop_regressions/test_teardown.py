@@ -21,7 +21,7 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
 
-# Regression 11: deleters on any thread, without the GIL, and after finalization.
+# Regression 11: deleters that run on any thread, without the GIL, and after finalization.
 
 
 @pytest.mark.parametrize("versioned", [False, True])

@@ -316,7 +316,7 @@ def test_struct_keeps_texture_alive_and_kernel_samples_it(module: PyGPU.Module, 
         PyGPU.Struct([("image", "f4")], image=PyGPU.Texture(PyGPU.TextureArray(8)))
 
 
-def test_arrays_of_other_libraries_can_be_struct_pointer_fields(module: PyGPU.Module) -> None:
+def test_struct_pointer_fields_accept_arrays_of_other_libraries(module: PyGPU.Module) -> None:
     class Foreign:
         """Imitate an array of another library whose address PyGPU reads from an array interface."""
 
@@ -382,7 +382,7 @@ def test_host_array_of_one_number_is_passed_by_value(module: PyGPU.Module) -> No
     assert [row.tolist() for row in rows] == [[15, 15], [15, 0]]
 
 
-def test_saxpy_kernel_accepts_scalars_in_form_of_cuda_core_examples() -> None:
+def test_saxpy_kernel_accepts_scalars_as_in_examples_of_cuda_core() -> None:
     kernel = PyGPU.Kernel(
         'extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n) {\n'
         "    size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = a * x[i] + y[i];\n}",

@@ -111,7 +111,7 @@ def test_template_kernel_runs_its_instances_and_rejects_direct_use() -> None:
         ((np.int64(7), np.bool_(False), np.float16), "k<7, false, __half>"),
     ],
 )
-def test_template_arguments_use_c_spelling(arguments: tuple[object, ...], text: str) -> None:
+def test_arguments_of_template_instance_are_spelled_as_in_c(arguments: tuple[object, ...], text: str) -> None:
     from PyGPU._native.compiled.templates import spelled
 
     assert spelled("k<int>", arguments, "cuda") == text

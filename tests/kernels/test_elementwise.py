@@ -130,7 +130,7 @@ def test_variable_i_is_index_in_c_order_and_n_is_number_of_elements() -> None:
         np.testing.assert_array_equal(z.get(), expected)
 
 
-def test_neighbour_elements_are_accessed_by_index() -> None:
+def test_kernel_reads_neighbour_elements_by_index() -> None:
     kernel = ElementwiseKernel("float *x, float *z", "z[i] = i > 0 ? x[i] - x[i - 1] : 0")
     x = np.arange(12, dtype=np.float32).reshape(3, 4) ** 2
     for given in (gpu(x), gpu(x.T.copy()).T, gpu(x[:, ::-1].copy())[:, ::-1]):

@@ -135,7 +135,7 @@ def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
         assert folder == "one" or [path.stat().st_ino for path in entries(cache)] == before
 
 
-def test_kernel_with_unknown_included_files_is_not_cached(tmp_path: Path) -> None:
+def test_kernel_whose_included_files_are_unknown_is_not_cached(tmp_path: Path) -> None:
     (tmp_path / "v.h").write_text(f'#define V "{tmp_path}/w.h"\n#include V\n')
     write(tmp_path / "w.h", 11)
     assert value_of(f'#include "{tmp_path}/v.h"' + KERNEL, tmp_path / "cache") == 11

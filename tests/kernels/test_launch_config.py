@@ -173,7 +173,7 @@ def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> Non
         assert told() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
 
 
-def test_too_large_cooperative_grid_raises_error_with_limit(increment: PyGPU.Kernel) -> None:
+def test_cooperative_grid_above_limit_raises_error_with_limit(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(16, np.int32)
     for launch in (
         lambda: increment[LaunchConfig(5000, 1024, cooperative=True)](x),
@@ -217,7 +217,7 @@ def test_clusters_of_several_blocks_raise_error_if_unsupported(increment: PyGPU.
 
 
 @only_with_clusters
-def test_impossible_cluster_raises_error_with_limit(module: PyGPU.Module) -> None:
+def test_cluster_that_device_cannot_run_raises_error_with_limit(module: PyGPU.Module) -> None:
     increment = PyGPU.Module(SOURCE).get_function("increment")
     x = PyGPU.zeros(64, np.int32)
     before = count()

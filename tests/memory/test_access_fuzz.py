@@ -247,7 +247,7 @@ class RandomAccesses:
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
 def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: None) -> None:
-    """Test that no access by a random entry point crashes the process or reaches beyond its block."""
+    """Test that no access by a random entry point crashes the process or accesses memory beyond the block."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
     accesses = RandomAccesses(seed)

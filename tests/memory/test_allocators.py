@@ -82,7 +82,7 @@ def test_allocator_receives_stream_of_allocation(pool: Counting) -> None:
     assert_same(array, np.zeros(5))
 
 
-def test_get_allocator_returns_configured_allocator() -> None:
+def test_get_allocator_returns_allocator_that_was_set() -> None:
     assert PyGPU.get_allocator() is None
     pool = Counting()
     PyGPU.set_allocator(pool)

@@ -122,7 +122,7 @@ def test_long_owner_chains_are_dropped_without_stack_overflow() -> None:
     run(chains(CHAINS, "memory, d = driver.mem_alloc(24), PyGPU.zeros(3)"))
 
 
-def test_long_chains_through_other_libraries_are_dropped() -> None:
+def test_long_owner_chains_through_other_libraries_are_dropped() -> None:
     # A former defect: a recursive drop of 20 000 links overflowed a stack of 8 MiB.
     run(chains(HOST_CHAINS, "c = np.zeros(3)"))
 

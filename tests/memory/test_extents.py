@@ -1,4 +1,5 @@
-"""Test that every entry point checks an address against the extent, read-only flag and hazards of its block."""
+"""Test that every entry point checks an address against the size, the read-only flag and the hazards of the block at
+this address."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 
 
 @references
-def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any) -> None:
+def test_array_over_memory_of_another_array_is_limited_to_same_block(refer: Any) -> None:
     """Test that an array over the memory of another array is limited to the block of that memory.
 
     Earlier defect: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
@@ -352,7 +353,7 @@ def test_freed_block_records_are_bounded_and_released() -> None:
 def test_host_rejects_copy_of_unreachable_memory() -> None:
     """Test that a copy which the host cannot execute is rejected.
 
-    An earlier version had this defect: for copy kind 0 the host accessed a device address.
+    An earlier version had this defect: for copy kind 0 (host to host) the host accessed a device address.
     """
     a, host = PyGPU.zeros(8, "u1"), np.ones(8, "u1")
     assert PyGPU.cudaMemcpy(a.ptr, host, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE

@@ -19,7 +19,7 @@ from support import assert_same, at_once, pair
 
 
 def dies(reference: weakref.ref[Any]) -> bool:
-    """Return whether a garbage collection destroys the object of a weak reference."""
+    """Return whether a garbage collection destroys the object to which a weak reference refers."""
     gc.collect()
     return reference() is None
 
@@ -82,7 +82,7 @@ def test_array_accepts_attributes(make: Any) -> None:
 
 
 @makers
-def test_array_in_cycle_is_collected(make: Any) -> None:
+def test_array_in_reference_cycle_is_collected(make: Any) -> None:
     array = make()
     array.itself = array
     reference = weakref.ref(array)

@@ -282,7 +282,7 @@ def test_zero_bytes_are_copied_between_null_addresses(kind: str) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, 256, 2**40])
-def test_raw_fill_rejects_value_above_one_byte(value: int) -> None:
+def test_raw_fill_rejects_value_larger_than_one_byte(value: int) -> None:
     with pytest.raises(ValueError, match="0 to 255"):
         _core.raw_fill(4096, value, 4)
 
@@ -350,7 +350,7 @@ def test_memory_statistics_count_live_memory() -> None:
     assert after["count"] == before["count"]
 
 
-def test_memory_release_threshold_has_value_that_was_set() -> None:
+def test_memory_release_threshold_is_value_that_was_set() -> None:
     before = PyGPU.memory_release_threshold()
     for threshold in (0, 2**20, 2**64 - 1):
         PyGPU.set_memory_release_threshold(threshold, 0)

@@ -80,7 +80,7 @@ def test_copy_through_host_fallback_is_logged(caplog: pytest.LogCaptureFixture) 
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="arrays of the host never wait")
-def test_deferred_launches_are_logged_within_fusion_report(caplog: pytest.LogCaptureFixture) -> None:
+def test_launches_of_deferred_operations_are_logged_during_fusion_report(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.ones(5)
 
     def told() -> list[str]:

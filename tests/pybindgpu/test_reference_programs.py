@@ -379,7 +379,7 @@ def test_same_source_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dest.get().tolist() == [1, 1, 1, 1]
 
 
-def test_kernel_function_reports_registers_and_memory() -> None:
+def test_kernel_function_has_numbers_of_registers_and_memory_sizes() -> None:
     function = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     assert function.num_regs >= 0
     assert function.local_size_bytes == function.shared_size_bytes == 0

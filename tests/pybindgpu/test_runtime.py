@@ -104,7 +104,7 @@ def test_mem_get_info_returns_pair_of_sizes_and_status() -> None:
     assert 0 < free <= total
 
 
-def test_device_prop_matches_device_properties() -> None:
+def test_device_prop_call_returns_same_values_as_device_properties() -> None:
     found = runtime.cudaDeviceProp(0)
     expected = _core.device_properties(0)
     assert found.last_status() == 0
@@ -271,7 +271,7 @@ def test_memcpy_host_to_host_copies_values() -> None:
     assert (result == source).all()
 
 
-def test_memcpy_infers_direction_from_addresses(memory: int) -> None:
+def test_memcpy_finds_direction_by_addresses(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source, 64) == 0
     assert content(memory) == source.tobytes()

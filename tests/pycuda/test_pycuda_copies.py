@@ -283,7 +283,7 @@ def test_memcpy_3d_copies_in_all_directions(from_, to, with_stream, kind):
     assert numpy.array_equal(from_device_like(target, result) if to == "device" else result, expected)
 
 
-def test_memcpy_2d_infers_kind_of_unified_memory_from_object():
+def test_memcpy_2d_finds_kind_of_unified_memory_by_object():
     memory = to_device(bytes(8))
     copy = Memcpy2D()
     copy.set_src_unified(b"abcdefgh")

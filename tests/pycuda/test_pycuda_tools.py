@@ -117,7 +117,7 @@ def test_bitlog2_of_number_is_rounded_down():
     assert [tools.bitlog2(n) for n in (0, 1, 2, 3, 17, 1 << 40)] == [0, 0, 1, 1, 4, 40]
 
 
-def test_device_data_rejects_unknown_properties():
+def test_device_data_rejects_unknown_property_names():
     data = tools.DeviceData()
     assert data.warp_size > 0
     assert data.max_threads > 0
@@ -148,7 +148,7 @@ def test_occupancy_is_minimum_of_limits():
             tools.OccupancyRecord(data, **wrong)
 
 
-def test_platform_properties_are_reported():
+def test_platform_queries_return_properties():
     assert characterize.has_double_support()
     assert characterize.has_stack()
     assert characterize.platform_bits() == 64

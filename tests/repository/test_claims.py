@@ -55,7 +55,7 @@ def missing(held_by: str) -> list[str]:
 
 @functools.cache
 def names(path: Path) -> set[str]:
-    """Return the functions that a file defines."""
+    """Return the names of the functions that a file defines."""
     return set(re.findall(r"^(?:async )?def (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 

@@ -90,7 +90,7 @@ def script(name: str) -> ModuleType:
 
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
-    """Return the methods and properties of a class, and of its bases within the package."""
+    """Return the methods and properties of a class, and of its base classes within the package."""
     # The docstring of a class describes its slots and constants, so these need no docstrings.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
@@ -122,9 +122,9 @@ def documented() -> dict[str, Any]:
         for name in names:
             value = getattr(module, name)
             if not callable(value) or (isinstance(value, type) and value.__module__.startswith("numpy")):
-                continue  # This object is a constant, or a type that NumPy defines.
+                continue  # Skip constants, and types that NumPy defines.
             if name in index.GROUPS["NumPy's own"]:
-                continue  # NumPy documents this object.
+                continue  # Skip objects that NumPy documents.
             add(name, value)
             if isinstance(value, type):
                 for member, thing in _members(name, value):

@@ -37,8 +37,8 @@ TOLERANCES = {
 # Functions whose limits at infinity differ from SciPy's, or from those of the libraries AMOS and Boost, which SciPy
 # uses.
 OTHER_AT_INFINITY = ("i0", "i1", "jv", "lpmv", "yn", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri", "nbdtri")
-# Conditions under which the operands of a function are not compared with SciPy. For example, the CPU backend computes
-# the normal quantile of subnormal numbers with a relative error of 2e-9.
+# Conditions on operands under which a function is not compared with SciPy. For example, the CPU backend computes the
+# normal quantile of subnormal numbers with a relative error of 2e-9.
 OTHER_LIMITS = {
     "erfcinv": lambda y: 0 < y < 2.3e-308,
     "ndtri": lambda y: 0 < y < 2.3e-308,

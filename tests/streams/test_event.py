@@ -20,7 +20,7 @@ def test_unrecorded_event_is_complete() -> None:
     assert event.device == PyGPU.Device()
 
 
-def test_event_record_returns_the_event_itself() -> None:
+def test_record_method_of_event_returns_same_event() -> None:
     event = PyGPU.Event()
     assert event.record() is event
     assert event.record(None) is event

@@ -124,7 +124,8 @@ class Run:
         self.arrays = self.bystander = None
 
     def check(self) -> int:
-        """Check that each array has correct values or raises an error; return the number of arrays that raised one."""
+        """Check that each array has correct values or raises an error; return the number of arrays that raised an
+        error."""
         self.bystander.fill(3)
         np.testing.assert_array_equal(self.bystander.get(), np.full_like(self.operands.old[0], 3))
         made = zip(self.made, self.results, strict=not self.has_stopped)

@@ -41,7 +41,7 @@ def script() -> ModuleType:
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[table.Case], None]:
-    """Return a function that replaces all cases by one case, in a family named "planted"."""
+    """Return a function that replaces the script's cases by one case, in a case family named "planted"."""
 
     def replace(function: table.Case) -> None:
         monkeypatch.setattr(table, "CASES", {})

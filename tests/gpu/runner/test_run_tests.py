@@ -115,7 +115,7 @@ def test_run_repeats_failed_files_alone_and_reports_both_outcomes(tmp_path: Path
     assert "test_hangs" in log.read_text(), "the log has no stack"
 
 
-def test_run_stops_at_total_limit_and_names_files_without_result(tmp_path: Path) -> None:
+def test_run_stops_at_total_time_limit_and_names_files_without_result(tmp_path: Path) -> None:
     make(tmp_path, hangs="import time\ndef test_hangs(): time.sleep(1000)", other="def test_other(): pass")
     done = run(tmp_path, "--processes", "1", "--total", "2")
     assert done.returncode == 1
@@ -138,7 +138,7 @@ def test_test_files_are_divided_by_earlier_run_times_for_any_hash_seed(tmp_path:
     assert orders == {"tests/test_b.py\ntests/test_e.py\ntests/test_c.py, tests/test_a.py\ntests/test_d.py\n"}
 
 
-def test_parts_of_long_test_file_run_each_test_once_and_rerun_alone(tmp_path: Path) -> None:
+def test_parts_of_long_file_run_each_test_once_and_are_rerun_alone(tmp_path: Path) -> None:
     make(tmp_path, many=MANY)
     earlier = {"columns": ["seconds"], "files": {"tests": {"test_many.py": [100.0]}}}
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))

@@ -111,7 +111,7 @@ def make(folder: Path, **texts: str) -> None:
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
-    """Run the script in a folder; return its status, the result and its output."""
+    """Run the sanitizer script in a folder; return the script's exit status, result file and output."""
     command = [sys.executable, str(SCRIPT), "--sanitizer", str(folder / "compute-sanitizer"), "--processes", "2"]
     command += ["--json", "result.json", *arguments]
     environment = {**os.environ, "PYGPU_BACKEND": "cpu"}
