@@ -211,7 +211,7 @@ def test_integer_power_with_negative_exponent_raises_and_writes_nothing() -> Non
 
 
 @pytest.mark.parametrize("out_dtype", ["bool", "int64", "float16", "float32", "float64", "complex64", "complex128"])
-def test_ufunc_result_is_rounded_to_loop_dtype_before_conversion_to_out(out_dtype: str) -> None:
+def test_ufunc_result_is_rounded_to_loop_dtype_before_cast_to_out_dtype(out_dtype: str) -> None:
     for dtype, first, second in (("uint8", [200, 128, 3], [100, 128, 4]), ("int8", [100, -128, 5], [100, -128, 1])):
         hosts = [np.array(numbers, dtype) for numbers in (first, second)]
         arrays = [PyGPU.to_gpu(host) for host in hosts]

@@ -148,7 +148,7 @@ def test_first_use_raises_if_backend_device_or_thread_order_is_invalid() -> None
 
 @on_gpus
 @pytest.mark.enough_on("cpu", "cuda")
-def test_copies_raise_for_environment_variables_that_are_no_numbers() -> None:
+def test_copies_raise_if_value_of_environment_variable_is_no_number() -> None:
     for name in REFUSED_COPIES:
         (refusal,) = refusals(["PyGPU.to_gpu(np.ones(1 << 20))"], **{name: "lots"})
         assert refusal.startswith(f"ValueError the environment variable {name} is 'lots'"), (name, refusal)
@@ -156,7 +156,7 @@ def test_copies_raise_for_environment_variables_that_are_no_numbers() -> None:
 
 @on_gpus
 @pytest.mark.enough_on("cpu", "cuda")
-def test_operations_raise_for_unknown_mode_of_deferred_evaluation() -> None:
+def test_operations_raise_if_variable_has_unknown_mode_of_deferral() -> None:
     for name in REFUSED_MODES:
         (refusal,) = refusals(["PyGPU.ones(3) + 1"], **{name: "maybe"})
         assert refusal.startswith(f"ValueError {name} must be "), (name, refusal)

@@ -13,7 +13,7 @@ from support import assert_same
 
 
 @pytest.mark.parametrize("order", [None, "C", "F"])
-def test_index_conversions_accept_bools_and_order_none(order: Any) -> None:
+def test_index_conversion_functions_accept_bools_and_order_none(order: Any) -> None:
     host = (np.array([True, False]), np.array([1, 2]))
     ours = tuple(PyGPU.to_gpu(part) for part in host)
     assert_same(PyGPU.ravel_multi_index(ours, (3, 4), order=order), np.ravel_multi_index(host, (3, 4), order=order))
@@ -22,7 +22,7 @@ def test_index_conversions_accept_bools_and_order_none(order: Any) -> None:
         assert_same(one, other)
 
 
-def test_index_conversions_reject_same_arguments_as_numpy() -> None:
+def test_index_conversion_functions_reject_same_arguments_as_numpy() -> None:
     index = PyGPU.to_gpu([0, 1])
     for number in (12, 100, -1, np.int64(12)):
         with pytest.raises(ValueError, match=f"index {number} is out of bounds for array with size 12"):

@@ -71,7 +71,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
             with mode("off"):
                 wanted = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
-            continue  # The ufunc does not support this dtype.
+            continue  # The ufunc does not support the dtype.
         with limits(meetings=1):
             counted = Counted()
             got = apply_between_functions(function, first, second)

@@ -133,8 +133,9 @@ def test_graph_dropped_during_its_launch_completes_its_work(increment: PyGPU.Ker
     assert (x.get() == 500).all()
 
 
-def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # A former defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
+def test_capture_by_torch_accepts_fills_and_rejects_uploads() -> None:
+    # A former defect: captured fills with items of 8 and 16 bytes copied the item from host memory that was already
+    # freed.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}

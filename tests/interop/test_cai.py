@@ -62,7 +62,7 @@ class TestDeviceInterface:
         shared = PyGPU.asarray(Exporter(a.__cuda_array_interface__, a))
         assert (shared.dtype, shared.ptr) == (dtype, a.ptr)
 
-    def test_interface_describes_items_without_fields(self) -> None:
+    def test_interface_describes_void_items_without_fields(self) -> None:
         a = PyGPU.zeros(3, "V8")
         said = a.__cuda_array_interface__ | {"descr": [("", "|V8")]}
         assert PyGPU.asarray(Exporter(said, a)).dtype == np.dtype("V8")

@@ -297,7 +297,7 @@ class TestStreams:
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @gpu_only
-    def test_export_to_pygpu_stream_handle_has_written_values(self) -> None:
+    def test_export_to_stream_handle_of_pygpu_waits_for_earlier_writes(self) -> None:
         writer, reader = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
         with writer:
             a = PyGPU.zeros(1 << 20)

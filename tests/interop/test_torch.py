@@ -56,7 +56,7 @@ def test_tensor_and_array_share_memory_in_both_directions(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_are_shared_by_export_to_torch_and_import(view: str) -> None:
+def test_views_share_memory_after_export_to_torch_and_import_back(view: str) -> None:
     host = VIEWS[view](numbers())
     shown = VIEWS[view](PyGPU.to_gpu(numbers()))
     tensor = torch.from_dlpack(shown)

@@ -53,8 +53,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 @pytest.mark.starts_processes
 def test_regression_16_import_loads_no_driver_library() -> None:
-    """Rule out the defect that the import of the library creates a context on device 0, which occupies hundreds of
-    MiB."""
+    """Rule out the defect that importing the library creates a context on device 0, which occupies hundreds of MiB."""
     script = """
         import PyGPU
         assert PyGPU.zeros(3, device="cpu").__dlpack_device__() == (1, 0)

@@ -218,8 +218,8 @@ def in_another(code):
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
 def test_regression_15_import_in_subinterpreter_raises_error_with_remedy(first: str) -> None:
-    """Rule out the defect that the process crashes later, or the end of the subinterpreter closes the library for the
-    main interpreter."""
+    """Rule out the defect that a process with a subinterpreter crashes later, or that the end of the subinterpreter
+    closes the library for the main interpreter."""
     use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
     ask = "in_another('import PyGPU')\n"
     printed = run(

@@ -181,7 +181,8 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
         PyGPU.Module.from_bytes(np.frombuffer(module.image, np.uint8)),
     ):
         assert run(loaded["one"]) == [1, 1, 1]
-        if PyGPU.backend_name() != "hip":  # The image of simulated HIP is a host library without a list of kernels.
+        # On simulated HIP, a module image is a host library without a list of kernels.
+        if PyGPU.backend_name() != "hip":
             assert "one" in " ".join(loaded.names)
             assert all(loaded[name].name == name for name in loaded.names)
     with pytest.raises(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Test kernels without a device: the cases run in a process with a fake driver and a fake NVRTC.
+"""Test kernels without a device: the test cases run in a process with a fake driver and a fake NVRTC.
 
 Both are built from C; without a C compiler the tests are skipped and the report gives this reason.
 """

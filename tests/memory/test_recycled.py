@@ -83,7 +83,7 @@ def test_block_cache_is_limited_to_32_mib() -> None:
     assert kept() == 32 * MIB
 
 
-def test_release_threshold_limits_block_cache_and_zero_disables_it() -> None:
+def test_release_threshold_limits_block_cache_or_disables_cache_if_zero() -> None:
     PyGPU.set_memory_release_threshold(2 * MIB)
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(4)]
     arrays.clear()

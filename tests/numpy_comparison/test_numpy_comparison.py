@@ -85,7 +85,7 @@ def test_function_gives_same_bits_with_and_without_deferred_arithmetic(name: str
 
 
 @pytest.mark.enough_on("cpu")
-def test_numpy_accepts_a_compared_call_of_each_function() -> None:
+def test_numpy_accepts_at_least_one_compared_call_of_each_function() -> None:
     names = [name for name in pairs() if not calls_of(name) or not is_accepted(pairs()[name], calls_of(name)[0])]
     assert names == [], "add generators for their parameters, or calls to explicit_calls.py"
 

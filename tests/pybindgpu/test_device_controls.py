@@ -127,7 +127,9 @@ def test_malloc_async_and_free_async_run_in_stream_order(stream: runtime.cudaStr
     assert (result == 19).all()
 
 
-def test_memory_freed_on_other_stream_is_reused_only_after_its_work(late: None, stream: runtime.cudaStream_t) -> None:
+def test_memory_freed_on_other_stream_is_reused_only_after_its_last_use(
+    late: None, stream: runtime.cudaStream_t
+) -> None:
     other, _ = runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking)
     ready, _ = runtime.cudaEventCreate()
     result = PyGPU.empty_pinned(4096, "u1")

@@ -36,7 +36,7 @@ def test_cumath_equals_numpy_if_numpy_computes_in_dtype_of_array(name):
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "int64"])
-def test_cumath_of_integers_truncates_result(dtype):
+def test_result_of_cumath_function_of_integers_is_truncated(dtype):
     x = np.arange(1, 11, dtype=dtype)
     for name in ("sqrt", "log", "exp", "fabs"):
         if (name, dtype) == ("exp", "uint8"):

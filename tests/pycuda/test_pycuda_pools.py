@@ -28,7 +28,7 @@ def figures(pool):
     return pool.active_blocks, pool.held_blocks, pool.active_bytes, pool.managed_bytes
 
 
-def test_bitlog2_is_index_of_highest_bit():
+def test_bitlog2_returns_index_of_highest_bit():
     assert [bitlog2(n) for n in (0, 1, 2, 3, 4, 1023, 1024, 1 << 40)] == [0, 0, 1, 1, 2, 9, 10, 40]
 
 

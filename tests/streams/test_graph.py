@@ -180,7 +180,7 @@ def _is_captured(call: Callable[[], object]) -> bool:
 
 @needs_kernels
 @pytest.mark.parametrize("host_side", sorted(VIEWS))
-def test_capture_of_pinned_memory_in_any_layout_succeeds_or_raises(host_side: str) -> None:
+def test_captured_copy_of_pinned_memory_in_any_layout_works_or_raises(host_side: str) -> None:
     read, written = PyGPU.zeros_pinned(60, "float32"), PyGPU.zeros_pinned(60, "float32")
     read[...] = np.arange(60)
     source, target = VIEWS[host_side](read), VIEWS[host_side](written)

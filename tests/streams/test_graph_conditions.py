@@ -63,7 +63,7 @@ def test_if_body_runs_once_for_nonzero_value(default: int) -> None:
 
 @needs_conditions
 @pytest.mark.parametrize("default", [0, 1])
-def test_else_body_runs_for_zero_value(default: int) -> None:
+def test_else_body_runs_if_condition_is_zero(default: int) -> None:
     a = PyGPU.zeros(100)
     with PyGPU.Graph() as graph:
         then, otherwise = graph.if_else(graph.create_condition(default))

@@ -157,7 +157,7 @@ class Run:
     def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
         """Check that an assigned array has its new values, or raises one error and has its old values.
 
-        Return whether the array raised.
+        Return whether the array raised an error.
         """
         try:
             got = array.get()

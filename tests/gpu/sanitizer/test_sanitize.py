@@ -172,7 +172,7 @@ def test_error_for_missing_sanitizer_names_option_for_its_path(tmp_path: Path) -
     assert "--sanitizer PATH" in output
 
 
-def test_tool_lists_contain_only_existing_files() -> None:
+def test_file_lists_of_sanitizer_tools_contain_only_existing_files() -> None:
     lists = runpy.run_path(str(SCRIPT.parent / "sanitizer/tool_lists.py"))
     named = [path for tool in lists["TOOLS"].values() for path in tool.paths]
     named += [*lists["LEFT_OUT"], *lists["TAKEN_ANYWAY"], *lists["NO_FAILED_CALL"]]
