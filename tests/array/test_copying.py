@@ -1,4 +1,5 @@
-"""Test that `copy`, `copy.copy`, `copy.deepcopy` and pickling keep values, attributes, class and memory order."""
+"""Test that `copy`, `copy.copy`, `copy.deepcopy` and pickling give arrays with the same values, attributes, class and
+memory order."""
 
 from __future__ import annotations
 

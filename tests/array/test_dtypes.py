@@ -1,5 +1,5 @@
-"""Test that each supported dtype keeps its values, size and name, and that the error for any other dtype contains
-a reason."""
+"""Test that arrays of each supported dtype have correct values, item size and dtype name, and that the error for any
+other dtype contains a reason."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_assignment_rejects_wrong_key_and_changes_nothing(key: Any) -> None:
 
 @pytest.mark.parametrize("key", [2**63, np.uint64(2**63), -(2**63) - 1, (2**63, 0)], ids=repr)
 def test_index_beyond_64_bits_raises_index_error(key: Any) -> None:
-    # NumPy raises OverflowError for some of these integers, but IndexError if they are in a tuple.
+    # NumPy raises OverflowError for some integers beyond 64 bits, but IndexError if the integers are in a tuple.
     _, device = pair((5, 4))
     with pytest.raises(IndexError, match="index-sized"):
         device[key]

@@ -1,4 +1,4 @@
-"""Test `str`, which equals NumPy's, and `repr`, which adds dtype and device.
+"""Test `str` of arrays, which gives the same text as NumPy, and `repr`, which adds dtype and device.
 
 Only printed elements are downloaded.
 """

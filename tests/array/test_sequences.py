@@ -127,7 +127,8 @@ def test_arange_and_linspace_transfer_nothing_from_host() -> None:
     PyGPU.arange(9, dtype="float32").astype("float64")
     PyGPU.linspace(0, 1, 5)
     stream = PyGPU.Stream(non_blocking=True)
-    # A capture rejects copies from pageable host memory, so this call would raise if `arange` or `linspace` made one.
+    # A capture rejects copies from pageable host memory, so `arange` and `linspace` would raise an error if they made
+    # such a copy.
     stream.begin_capture()
     with stream:
         made = [PyGPU.arange(7, dtype="float32"), PyGPU.linspace(0, 1, 5), PyGPU.full(3, 2.5), PyGPU.ones(2, "int8")]

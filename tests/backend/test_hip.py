@@ -1,4 +1,4 @@
-"""Test the differences of HIP from CUDA, on a simulated GPU that exports the functions of AMD's runtime.
+"""Test the behaviour of HIP that differs from CUDA, on a simulated GPU that exports the functions of AMD's runtime.
 
 Each test runs in a separate process, so these tests do not depend on the backend of the test run. With
 `PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`, all other tests run on the simulated HIP GPU too.

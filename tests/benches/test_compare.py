@@ -101,8 +101,8 @@ def test_ratio_between_libraries_is_median_over_ratios_per_round() -> None:
 
 
 def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None = None) -> dict[str, Any]:
-    """Evaluate the goal named `what` for results of one call and one transfer. The arguments map libraries to
-    values."""
+    """Evaluate the goal named `what` for results of one call and one transfer. The arguments map the names of libraries
+    to measured values."""
     rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
     ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
     results = {"backend": "cuda", "calls": rows, "transfers": ways}

@@ -1,6 +1,6 @@
 """Test errors of deferred operations.
 
-The flush and each later use of the failed operation's result raise its error. Other operations succeed.
+The flush and each later use of the failed operation's result raise the operation's error. Other operations succeed.
 """
 
 from __future__ import annotations

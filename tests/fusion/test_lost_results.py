@@ -236,7 +236,7 @@ def test_call_raises_if_operation_that_computes_its_operand_fails(
     def nothing() -> None:
         pass
 
-    # Compile the kernels before the fault is injected, so that it affects a launch.
+    # Compile the kernels before the fault is injected, so that the fault affects a launch.
     INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))
     y = x + 1
     done: list[int] = []

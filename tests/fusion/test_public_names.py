@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
     """Call a function with a pending operand, check the result, and return how many operations are still pending.
 
-    Two operations are pending before the call: one that computes the operand, and an unrelated one.
+    Two operations are pending before the call: one that computes the operand, and an unrelated operation.
     """
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2

@@ -217,7 +217,7 @@ def test_no_operation_is_pending_after_address_request_of_other_thread(name: str
         z = x + 1
         showing.join()
         # The other thread requests the address of `x`. If `x + 1` was deferred before the request, the request has
-        # launched it. If `x + 1` is called after the request, it is launched at once.
+        # launched it. If `x + 1` is called after the request, `x + 1` is launched at once.
         assert waiting() == 0
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()

@@ -1,4 +1,4 @@
-"""Test driver contexts: PyGPU uses only a device's primary context, and restores the previously current one."""
+"""Test driver contexts: PyGPU uses only a device's primary context, and restores the previously current context."""
 
 from __future__ import annotations
 

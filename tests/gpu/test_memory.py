@@ -19,8 +19,8 @@ support.require_gpu()
 pytestmark = pytest.mark.whole_device
 
 MIB = 1 << 20
-# A size in bytes that exceeds all memory cached in PyGPU's pool. It is smaller on a simulated GPU,
-# because a simulated GPU fills all new and freed memory with a pattern.
+# A size in bytes that exceeds all memory cached in PyGPU's pool. The size is smaller on a simulated GPU, because a
+# simulated GPU fills all new and freed memory with a pattern.
 MUCH = 64 * MIB if support.is_simulated() else 1 << 30
 
 

@@ -75,7 +75,7 @@ def test_copy_between_devices_waits_for_unfinished_write(kernels: Kernels) -> No
         kernels.spin(SECONDS, slow.handle)
         array.fill(2)
     copied = PyGPU.asarray(array, device=1)
-    array.fill(3)  # This fill changes the source of the copy, so it must wait for the copy.
+    array.fill(3)  # This fill changes the source of the copy, so the fill must wait for the copy.
     assert (copied.get() == 2).all()
     assert (array.get() == 3).all()
     del target

@@ -48,7 +48,7 @@ def test_cached_memory_of_dropped_get_results_is_limited_and_released() -> None:
     for a in arrays:
         a.get()
     # The cache for the memory of dropped results is limited to 32 MiB. The memory of one more result, of 8 MiB, stays
-    # allocated, because the next result reuses it.
+    # allocated, because the next call of `get` reuses this memory.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:

@@ -1,4 +1,5 @@
-"""Test large copies between host and device through chunks of pinned memory, and the reuse of results' memory.
+"""Test large copies between host and device through chunks of pinned memory, and the reuse of memory of dropped
+results.
 
 If ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` is set, copies of small arrays between host and device also
 use the ring of pinned slots.

@@ -153,7 +153,7 @@ class TestDtypeAndOrder:
         assert PyGPU.asarray([2**63, 1], np.uint64).tolist() == [2**63, 1]
 
     def test_asarray_conversion_errors_match_numpy(self) -> None:
-        # NumPy 1 warns in this case instead of raising an error, so there is no error to compare.
+        # NumPy 1 warns in this case instead of raising an error, so PyGPU's error cannot be compared with NumPy's.
         with pytest.raises((OverflowError, DeprecationWarning)):
             PyGPU.asarray([300], np.uint8)
         with pytest.raises(ValueError, match="could not convert"):

@@ -219,8 +219,8 @@ def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
 
 
 def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
-    # As soon as the `atexit` functions run, deleters no longer call Python functions and no longer free memory; the end
-    # of the process frees it.
+    # As soon as the `atexit` functions run, deleters no longer call Python functions and no longer free memory, which
+    # the end of the process frees.
     run(
         """
         for device in DEVICES:

@@ -13,8 +13,8 @@ FOLDER = Path(__file__).parents[1] / "fuzz"
 sys.path.append(str(FOLDER))
 import fuzz_interfaces  # noqa: E402
 
-# The fuzz target uses random addresses. The tests run on the CPU backend alone, because only there can they determine
-# which addresses are valid.
+# The fuzz target uses random addresses. The tests run on the CPU backend alone, because the tests can determine which
+# addresses are valid only for host memory.
 pytestmark = [
     pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
     pytest.mark.reads_in_place,

@@ -1,4 +1,4 @@
-"""Test that the simulated driver reports each illegal handover between libraries, and no legal one."""
+"""Test that the simulated driver reports each illegal handover between libraries, and no legal handover."""
 
 from __future__ import annotations
 

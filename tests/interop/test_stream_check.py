@@ -1,4 +1,5 @@
-"""Test the check of streams (`PYGPU_CHECK_STREAMS=1`): it reports unordered handovers, and no ordered ones.
+"""Test the check of streams (`PYGPU_CHECK_STREAMS=1`): it reports unordered handovers of arrays, and no ordered
+handovers.
 
 A process reads `PYGPU_CHECK_STREAMS` once, so the checked programs run in separate processes.
 """

@@ -108,7 +108,7 @@ def test_regression_16_calls_leave_device_of_other_library_current() -> None:
 
 @two_devices
 def test_regression_16_thread_uses_device_that_it_made_current() -> None:
-    """Rule out the defect that a device that one thread made current is current in all threads."""
+    """Rule out the defect that a device is current in all threads after one thread made it current."""
     seen: list[int] = []
 
     def work() -> None:
@@ -188,7 +188,7 @@ def little_memory() -> Iterator[int]:
 @pytest.mark.provokes_errors
 @pytest.mark.whole_device
 def test_regression_18_large_array_fits_after_small_arrays_are_freed() -> None:
-    """Rule out the defect that the device is empty, but fragments in the pool prevent the allocation of a large
+    """Rule out the defect that the device has free memory, but fragments in the pool prevent the allocation of a large
     array."""
     with little_memory() as free:
         for turn in range(2):
@@ -253,7 +253,8 @@ def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simula
     """Rule out the defect that slicing an array takes several microseconds, mostly because of unnecessary driver
     calls."""
     array = PyGPU.zeros((6, 8), "float32")
-    gc.collect()  # Otherwise, objects of earlier tests could be freed during the measurement.
+    # Collect garbage first, because objects of earlier tests could otherwise be freed during the measurement.
+    gc.collect()
     PyGPU.synchronize()
     # Make one export before the measurement, because only the first export of a process queries the driver.
     array.__cuda_array_interface__, array.__dlpack__(stream=-1)
@@ -433,7 +434,8 @@ def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> No
 
 
 def requirements() -> list[str]:
-    """Return the packages that the installed wheel requires, or the source tree's if no wheel is installed."""
+    """Return the packages that the installed wheel requires, or the packages that the source tree requires if no wheel
+    is installed."""
     try:
         return importlib.metadata.requires("PyGPU") or []
     except importlib.metadata.PackageNotFoundError:

@@ -98,7 +98,7 @@ def test_regression_02_numpy_conversion_of_gpu_array_raises() -> None:
         np.asarray(PyGPU.zeros(3))
 
 
-# Regression 3: imports that should share memory but make a copy.
+# Regression 3: imports that copy the memory of an array instead of sharing it.
 
 
 def test_regression_03_imported_array_shares_memory_with_exporter() -> None:
@@ -293,8 +293,7 @@ def test_regression_12_import_adds_byte_offset_to_data_address() -> None:
 
 
 def test_regression_12_array_aligned_to_item_size_is_exchanged() -> None:
-    """Rule out the defect that a consumer that requires aligned memory, such as a multiple of 64 or 256 bytes, rejects
-    views."""
+    """Rule out the defect that a consumer that requires addresses at multiples of 64 or 256 bytes rejects views."""
     host, array = pair((64,), "float32")
     assert_same(PyGPU.from_dlpack(array[1:]), host[1:])
     with pytest.raises((BufferError, ValueError), match="align"):

@@ -149,7 +149,8 @@ def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     assert holds(block, 6)
     del arrays, copied
     PyGPU.synchronize()
-    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # If a destructor had failed, this call would raise its error.
+    # If a destructor had failed, this call would raise the destructor's error.
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]
 
 
 @pytest.mark.provokes_findings

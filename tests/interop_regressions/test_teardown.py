@@ -172,7 +172,8 @@ time.sleep(0.1)
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("name", ENDS)
 def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> None:
-    """Rule out the defect that the process ends with a segmentation fault, or "context stack was not empty"."""
+    """Rule out the defect that the process ends with a segmentation fault, or with the message "context stack was not
+    empty"."""
     # The simulated driver delays work, so that work is unfinished when the process exits.
     # `test_lifetime.py` tests exits without unfinished work.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
@@ -181,7 +182,7 @@ def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> Non
 @gpu_only
 @pytest.mark.starts_processes
 def test_regression_15_process_exits_cleanly_with_running_kernel(kernels: Kernels) -> None:
-    """Rule out the defect that process exit never returns, or frees memory that the kernel uses."""
+    """Rule out the defect that the process does not exit, or frees memory that a running kernel uses."""
     script = """
 import ctypes
 import PyGPU

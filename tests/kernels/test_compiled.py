@@ -1,4 +1,5 @@
-"""Test compilers' output: text, attributes, template instances, several sources, and images of other compilers."""
+"""Test compiled kernels: PTX text, attributes, template instances, modules of several sources, and images of other
+compilers."""
 
 import shutil
 import struct

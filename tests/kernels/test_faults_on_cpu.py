@@ -1,4 +1,4 @@
-"""Test faults inside CPU kernels: an error names the position, and the process survives.
+"""Test faults inside CPU kernels: an error names the position of the fault, and the process continues.
 
 Most tests run a kernel in this process. Three kinds of tests run in separate processes: programs without signal
 handlers (pytest sets such handlers), Ctrl-C, and faults that end a process.

@@ -69,7 +69,7 @@ print(ctypes.CDLL("libnvrtc.so.12").fake_compiled())
 
 
 def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
-    """Count the compilations of a process that compiles six sources, each of them twice."""
+    """Count the compilations of a process that compiles six sources, each source twice."""
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env={**environment(fakes, cache), **variables},

@@ -75,7 +75,8 @@ def increment(module: PyGPU.Module) -> PyGPU.Kernel:
 
 
 def told() -> dict[str, list[int]]:
-    """Return the attributes of the most recent launch with attributes, as the simulated driver received them."""
+    """Return the attributes of the most recent launch with attributes, as the simulated driver received the
+    attributes."""
     assert DRIVER is not None
     return DRIVER.launches()[-1]["attributes"]
 

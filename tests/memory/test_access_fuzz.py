@@ -205,7 +205,8 @@ class RandomAccesses:
             lambda: driver.memcpy_dtod(at, read, count),
             lambda: driver.memcpy_dtod_async(at, read, count, stream),
         ]
-        if to is not source:  # `cudaMemcpy` forbids overlapping ranges, so only call it for different blocks.
+        # `cudaMemcpy` forbids overlapping ranges, so call `cudaMemcpy` only for two different blocks.
+        if to is not source:
             ways += [
                 lambda: PyGPU.cudaMemcpy(to.address + to_offset, source.address + offset, count),
                 lambda: PyGPU.cudaMemcpyAsync(to.address + to_offset, source.address + offset, count, stream=stream),

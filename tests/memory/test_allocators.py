@@ -14,7 +14,7 @@ from support import assert_same, assert_same_values, on_cpu
 
 
 class Counting:
-    """Imitate an allocator of another library. Its memory comes from PyGPU's pool."""
+    """Imitate an allocator of another library. The allocator takes its memory from PyGPU's pool."""
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}

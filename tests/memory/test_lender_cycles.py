@@ -126,8 +126,8 @@ def test_finalizer_that_revives_array_also_revives_owner(make: Any, borrow: Any)
 
 
 def test_cycle_with_two_arrays_is_collected_after_one_is_deleted() -> None:
-    # The array and its view share one reference to the owner, so the collector can assign this reference to neither of
-    # the two.
+    # The array and its view share one reference to the owner, so neither of the two can report this reference to the
+    # collector.
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "float64", gpudata=lender.ptr, base=lender)
     lender.view = lender.array[1:]

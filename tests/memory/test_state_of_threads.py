@@ -312,7 +312,8 @@ class YieldingTable(dict[int, Any]):
 @pytest.mark.skipif(on_cpu(), reason="the CPU backend has no such handles")
 @pytest.mark.starts_processes
 def test_driver_handles_are_opened_and_closed_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open and close one handle in all threads; formerly, an opened block could be closed while another was opened."""
+    """Open and close one handle in all threads; formerly, an opened block could be closed while another thread opened
+    it."""
     monkeypatch.setattr(ipc, "_opened", YieldingTable())
     command = [sys.executable, "-c", SHARER, "1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -39,7 +39,7 @@ EXCERPT = 20
 
 
 def most_calls() -> int | None:
-    """Return how many calls one test case makes on the backend in use; None means all."""
+    """Return how many calls one test case makes on the backend in use; None means all calls."""
     if PyGPU.backend_name() == "cpu" or os.environ.get("TEST_ALL"):
         return None
     return ON_DEVICE if simulated.driver() is None else ON_GPU

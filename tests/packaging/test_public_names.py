@@ -1,4 +1,4 @@
-"""Test that every import path of 0.1.0 still exists with the same kind of object."""
+"""Test that every import path of PyGPU 0.1.0 still exists and gives the same kind of object."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 def public_by_private(sources: Mapping[str, str]) -> list[str]:
     """Return a sentence for each private module that imports a public module.
 
-    Such an import is an error, because a public module may exist twice: in addition under PyCUDA's name.
+    Such an import is an error, because a public module may exist twice: a second time under PyCUDA's name.
     """
     texts = {module_name(path): text for path, text in sources.items()}
     public = {module for module in texts if "._" not in module and "." in module}

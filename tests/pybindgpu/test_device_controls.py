@@ -1,4 +1,5 @@
-"""Test the `cuda*` calls for common device controls on every backend: unsupported calls return an error status."""
+"""Test the `cuda*` calls for device controls, such as streams and memory advice, on every backend: unsupported calls
+return an error status."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def test_device_pointer_of_array_is_wrapper_marked_as_unsafe() -> None:
     assert not pointer.is_safe()
 
 
-# Tests with the programs of PybindGPU's own test suite, whose behaviour must be the same.
+# Tests with the programs of PybindGPU's own test suite, which must give the same results with PyGPU.
 
 
 def test_dtype_test_program_finds_one_name_per_value() -> None:

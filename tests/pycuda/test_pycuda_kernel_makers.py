@@ -85,7 +85,7 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
 def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
     function = getattr(elementwise, maker)(*types)
     function = function[0] if isinstance(function, tuple) else function
-    # A generator's last dtype argument is the dtype of the result. If it is omitted, the result is float32.
+    # A generator's last dtype argument is the dtype of the result. If this argument is omitted, the result is float32.
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     dtype = dtypes[-1] if dtypes else SINGLE
     np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)

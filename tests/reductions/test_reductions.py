@@ -279,7 +279,7 @@ def test_variance_with_nonpositive_divisor_matches_numpy() -> None:
 def test_variance_in_complex_dtype_is_complex(name: str) -> None:
     host = np.arange(6.0).reshape(2, 3)
     for values in (host, host + 1j * host[::-1]):
-        # NumPy's functions that ignore NaN discard imaginary parts, and give a warning.
+        # NumPy's functions that ignore NaN discard imaginary parts, and NumPy gives a warning.
         with warnings.catch_warnings(action="ignore"):
             expected = getattr(np, name)(values, axis=1, dtype="c16")
             ours = getattr(PyGPU, name)(PyGPU.to_gpu(values), axis=1, dtype="c16")

@@ -40,7 +40,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def claims(text: str) -> list[tuple[str, str]]:
-    """Return the text of each claim, with the tests that are named as its evidence."""
+    """Return the text of each claim, with the tests that are named as evidence for the claim."""
     return [(row[0], row[1]) for row in rows(text)]
 
 

@@ -108,7 +108,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def documented() -> dict[str, Any]:
-    """Return all public functions and classes and their public members by full name, each object once."""
+    """Return all public functions and classes and their public members by full name, and each object only once."""
     found: dict[str, Any] = {}
     seen: set[int] = set()
 

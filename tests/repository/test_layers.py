@@ -2,12 +2,11 @@
 
 A folder of `src/python` imports only folders to its left in this line:
 
-    init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings
-    <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create
-    <- texture <- kernel <- custom, operators <- compat
+init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit
+<- convert <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat
 
-In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
-never import in a circle (`test_import_cycles.py`). Test code is exempt.
+In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both import, imports neither of them.
+Files never import in a circle (`test_import_cycles.py`). Test code is exempt.
 """
 
 import tomllib

@@ -34,7 +34,7 @@ def test_four_mpi_processes_scatter_compute_and_gather() -> None:
 
 @pytest.mark.parametrize("way", [[], ["--device-pointers"]], ids=["buffers", "pointers"])
 def test_four_mpi_processes_pass_and_sum_arrays(way: list[str]) -> None:
-    # The array needs more than two chunks of an MPI message, and its last chunk is shorter.
+    # The array needs more than two chunks of an MPI message, and the last chunk is shorter.
     done = run(4, str(EXAMPLES / "mpi_device.py"), "--elements", "9000001", *way)
     assert done.returncode == 0, done.stderr
     assert "4 processes on cpu:0, cpu:1, cpu:2, cpu:3: passed and summed 9000001" in done.stdout

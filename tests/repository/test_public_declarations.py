@@ -213,8 +213,8 @@ def test_no_operator_or_function_has_return_type_any(tools: Tools) -> None:
             found.setdefault(name, set()).add(kind)
     functions = {one.name for one in declared} & set(found)
     assert len(functions) > 250
-    # Omit the implementation of an overloaded function, which may return Any, because type checkers use its overloads
-    # only.
+    # Omit the implementation of an overloaded function. The implementation may return Any, because type checkers use
+    # the overloads only.
     assert {name for name in functions if found[name] <= {"Any", "nothing"}} == {"get_allocator"}
     kinds = [found[f"GPUArray.__{name}__"] for name in OPERATORS]
     assert set().union(*kinds) == {"GPUArray", "Self", "tuple[GPUArray, GPUArray]"}

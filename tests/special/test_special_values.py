@@ -22,7 +22,7 @@ REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
 )
 pytestmark = pytest.mark.usefixtures("compiled_together")
 # Permitted relative errors: `TOLERANCES` for functions that lose digits, and `TOLERANCE` for all other functions.
-# Digits are lost in iterations, by differences of logarithms, and by Bessel functions near their first zeros.
+# Digits are lost in iterations, in differences of logarithms, and in Bessel functions near their first zeros.
 TOLERANCE = 1e-13
 TOLERANCES = {
     "ndtr": 2e-13,

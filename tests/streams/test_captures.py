@@ -174,8 +174,8 @@ def test_graph_keeps_pinned_memory_alive_and_reads_it_at_each_launch() -> None:
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) -> None:
-    # During a capture in the mode "global", a driver forbids all threads to pin memory or to load a compiled module.
-    # Such a call also invalidates the capture.
+    # During a capture in the mode "global", a driver forbids all threads to pin memory or to load a compiled module. If
+    # a thread does so, the capture also becomes invalid.
     bench = Bench()
     other, kept = PyGPU.Stream(non_blocking=True), []
 
@@ -200,7 +200,8 @@ def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) 
 
 
 def test_kernel_first_used_in_capture_is_loaded_outside_capture(tmp_path: Path) -> None:
-    # During a capture, a driver may forbid the load of a compiled module; a load then invalidates the capture.
+    # During a capture, a driver may forbid the load of a compiled module; a forbidden load also invalidates the
+    # capture.
     script = """
 import numpy as np, PyGPU
 a, b = PyGPU.zeros((30, 40)), PyGPU.to_gpu(np.arange(1200.0).reshape(40, 30))

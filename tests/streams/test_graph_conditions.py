@@ -46,7 +46,7 @@ def test_create_condition_on_hip_raises_error_with_remedy() -> None:
 
 @needs_conditions
 @pytest.mark.parametrize("default", [0, 1, 7])
-def test_if_body_runs_once_for_nonzero_value(default: int) -> None:
+def test_if_body_runs_once_if_condition_is_nonzero(default: int) -> None:
     a, b = PyGPU.zeros(100), PyGPU.zeros(100)
     with PyGPU.Graph() as graph:
         with graph.if_then(graph.create_condition(default)):

@@ -1,4 +1,5 @@
-"""Test work on several streams: results match NumPy for any order in which the device runs unordered work.
+"""Test work on several streams: results match NumPy for any order in which the device runs work that has no required
+order.
 
 On the simulated driver, a test also fails if two conflicting uses have no order, even if the results are right.
 """

@@ -108,8 +108,8 @@ def test_foreign_stream_calls_host_functions() -> None:
 
 
 def test_launches_of_3000_host_functions_return() -> None:
-    # The queue of a driver holds fewer than 3000 functions. If the queue is full, the launch waits for the driver. It
-    # must not hold the GIL meanwhile, because the queued functions need the GIL.
+    # The queue of a driver holds fewer than 3000 functions. If the queue is full, the launch waits for the driver. The
+    # launch must not hold the GIL meanwhile, because the queued functions need the GIL.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
         stream.launch_host_function(seen.append, step)

@@ -27,7 +27,7 @@ class Foreign:
 
 
 class Deprecated:
-    """Imitate a stream object with the protocol of older library versions."""
+    """Imitate a stream object with the stream protocol of older versions of libraries."""
 
     def __init__(self, pair: object) -> None:
         self.__cuda_stream__ = pair

@@ -1,4 +1,4 @@
-"""Test that type checkers accept the valid programs of this folder, and find each error of `wrong.py`.
+"""Test that type checkers accept the valid programs in tests/typing, and find each error of `wrong.py`.
 
 The checkers read the stubs that are generated from the declarations. A line of `wrong.py` that ends in ``# error:
 code`` must have an error with mypy's code `code`, and no other line may have an error.

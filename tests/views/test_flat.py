@@ -1,4 +1,4 @@
-"""Test `a.flat` against NumPy's iterator."""
+"""Test that `a.flat` of a device array `a` behaves like NumPy's iterator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test views with arbitrary strides: they equal NumPy's, and never reach beyond the array's block of memory."""
+"""Test views with arbitrary strides: the views equal NumPy's, and never reach beyond the array's block of memory."""
 
 from __future__ import annotations
 

@@ -142,7 +142,8 @@ class Run:
         return failed
 
     def check_result(self, array: Any, wanted: np.ndarray) -> bool:
-        """Check that a result has correct values, or raises an error at each use; return whether the result raised."""
+        """Check that a result has correct values, or raises an error at each use; return whether the result raised an
+        error."""
         try:
             got = array.get()
         except REFUSED as error:

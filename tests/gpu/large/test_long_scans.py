@@ -11,7 +11,7 @@ import pytest
 import PyGPU
 
 # A run on CUDA alone suffices, because HIP uses the same kernel source; tests/reductions/test_chained_scans.py tests
-# both.
+# both backends.
 pytestmark = pytest.mark.enough_on("cuda")
 
 
