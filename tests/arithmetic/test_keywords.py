@@ -101,7 +101,7 @@ def test_ufuncs_with_two_results_write_into_two_out_arrays() -> None:
     np.testing.assert_array_equal(second.get(), np.trunc(host))
 
 
-def test_where_argument_of_ufunc_masks_both_results() -> None:
+def test_where_argument_masks_both_results_of_ufunc() -> None:
     host = np.array([7, 8, 9], "int32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([True, False, True]))
     outs = PyGPU.full(3, -1, "int32"), PyGPU.full(3, -1, "int32")

@@ -87,7 +87,7 @@ def test_comparison_of_structured_items_with_other_objects_raises(
 
 
 @pytest.mark.parametrize("compare", OPERATORS)
-def test_comparing_structured_items_with_numbers_or_other_shapes_raises(compare: Callable[[Any, Any], Any]) -> None:
+def test_comparison_of_structured_items_with_numbers_or_wrong_shape_raises(compare: Callable[[Any, Any], Any]) -> None:
     host, numbers = np.zeros(3, PLAIN), np.arange(3)
     array = PyGPU.to_gpu(host)
     for first, second in ((host, numbers), (numbers, host), (host, np.zeros(2, PLAIN))):

@@ -302,7 +302,7 @@ def test_fill_writes_void_items_of_any_size() -> None:
         assert_same(device, host)
 
 
-def test_fill_rejects_more_than_one_value() -> None:
+def test_fill_rejects_value_with_several_elements() -> None:
     host, device = pair((3,))
     for value in ([1, 2], np.ones(3), device):
         with pytest.raises((ValueError, TypeError)):

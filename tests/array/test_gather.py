@@ -162,7 +162,7 @@ def test_indexing_view_with_array_key_matches_numpy() -> None:
     assert_same(device, host)
 
 
-def test_assignment_from_reversed_view_of_same_array_matches_copy() -> None:
+def test_assignment_from_reversed_view_of_target_matches_copy() -> None:
     host, device = pair((6,))
     host[[0, 1, 2]] = host[::-1][:3].copy()
     device[[0, 1, 2]] = device[::-1][:3]

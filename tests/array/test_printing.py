@@ -56,7 +56,7 @@ def test_views_print_like_numpy(shape: tuple[int, ...], dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (1, 0, 2)])
-def test_empty_array_prints_its_shape(shape: tuple[int, ...]) -> None:
+def test_repr_of_empty_array_contains_its_shape(shape: tuple[int, ...]) -> None:
     host, device = pair(shape, "int16")
     assert str(device) == str(host) == "[]"
     assert repr(device).startswith("GPUArray([], ")

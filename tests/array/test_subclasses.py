@@ -42,7 +42,7 @@ class Through(PyGPU.GPUArray):
         self.seen = self.shape
 
 
-def test_subclass_with_other_init_arguments_behaves_like_array():
+def test_subclass_with_other_init_parameters_behaves_like_array():
     owner = object()
     array = Buffer(owner, (2, 3), np.int32, tag="x")
     assert (array.shape, array.dtype, array.owner, array.tag) == ((2, 3), np.int32, owner, "x")
@@ -71,12 +71,12 @@ def test_subclass_without_base_init_is_created_from_its_arguments():
 
 
 @pytest.mark.parametrize("arguments", [((2, 2), "i2"), (np.arange(4.0),), (0,)])
-def test_arguments_forwarded_to_base_init_allocate_one_array(arguments):
+def test_arguments_passed_to_init_of_base_class_allocate_one_array(arguments):
     array, plain = Through(*arguments), PyGPU.GPUArray(*arguments)
     assert (array.seen, array.shape, array.dtype) == (plain.shape, plain.shape, plain.dtype)
 
 
-def test_second_level_subclass_with_other_arguments_has_correct_shape():
+def test_subclass_of_subclass_with_other_parameters_has_correct_shape():
     class Named(Buffer):
         def __init__(self, name):
             super().__init__(None, 4, "f4", tag=name)

@@ -138,7 +138,7 @@ def test_stream_of_another_device_cannot_become_current_stream() -> None:
         assert cuda.get_current_stream() == cuda.Stream.null
 
 
-def test_external_streams_have_same_handle_as_original() -> None:
+def test_external_stream_object_has_same_handle_as_original_stream() -> None:
     class Foreign:
         def __init__(self, answer: Any) -> None:
             self.answer = answer

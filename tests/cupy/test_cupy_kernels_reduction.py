@@ -68,7 +68,7 @@ def test_reduction_kernel_applies_map_and_post_map_expressions() -> None:
     np.testing.assert_allclose(result.get(), np.sqrt((X.astype(np.float64) ** 2).sum()))
 
 
-def test_reduction_to_structure_fills_all_outputs_and_returns_first_one() -> None:
+def test_reduction_to_structure_fills_all_outputs_and_returns_first_output() -> None:
     extrema = ReductionKernel(
         "T x",
         "T low, T high",

@@ -79,7 +79,7 @@ def class_device_and_process(array: PyGPU.GPUArray) -> tuple[str, int, int]:
     return type(array).__name__, array.device.index, os.getpid()
 
 
-def test_each_dask_worker_uses_device_of_its_environment(client: Any) -> None:
+def test_each_dask_worker_uses_device_from_its_environment_variable(client: Any) -> None:
     places = client.run(lambda: (PyGPU.zeros(1).device.index, PyGPU.current_device()))
     wanted = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
     assert set(places.values()) == wanted

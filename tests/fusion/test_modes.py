@@ -128,7 +128,7 @@ def test_fusion_mode_off_defers_no_operation() -> None:
 
 
 @gpu_only
-def test_entering_other_fusion_mode_flushes_but_same_mode_does_not() -> None:
+def test_entry_into_different_fusion_mode_flushes_but_into_same_does_not() -> None:
     x = an_array()
     y = 2 * x
     before = PyGPU.fusion_report()

@@ -75,7 +75,7 @@ def test_memory_statistics_follow_allocation_and_last_release() -> None:
     assert after["peak"] >= before["bytes"] + MUCH // 16
 
 
-def test_new_array_counts_as_one_allocation_and_empty_array_as_none() -> None:
+def test_new_array_counts_as_one_allocation_and_empty_array_as_zero() -> None:
     before = figures()["count"]
     arrays = [PyGPU.zeros(3), PyGPU.to_gpu(numpy.ones(5)), PyGPU.arange(7), PyGPU.full((2, 2), 1.5)]
     assert figures()["count"] == before + len(arrays)

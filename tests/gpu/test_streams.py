@@ -300,7 +300,7 @@ def test_dlpack_import_waits_for_unfinished_write_of_producer(
     assert has_values(copied, 3)
 
 
-def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
+def test_memory_released_by_dlpack_consumer_is_not_reused_before_work_ends(
     kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray
 ) -> None:
     values = PyGPU.full(COUNT, 4, "float32")

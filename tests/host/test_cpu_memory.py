@@ -78,7 +78,7 @@ def test_copy_between_overlapping_arrays_over_ndarray_matches_numpy() -> None:
     assert host.tolist() == [0, 1, 2, 3, 4, *range(15)]
 
 
-def test_copy_between_array_and_reversed_ndarray_over_it_is_correct() -> None:
+def test_copy_between_array_and_reversed_ndarray_of_same_memory_is_correct() -> None:
     for assign in (lambda a, h: a.__setitem__(..., h), lambda a, h: a.set(h)):
         host = np.arange(10, dtype="int32")
         device = PyGPU.GPUArray((10,), host.dtype, gpudata=host.ctypes.data, base=host)

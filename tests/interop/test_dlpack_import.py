@@ -67,7 +67,7 @@ def test_import_of_pygpu_array_is_view_with_same_memory() -> None:
 
 
 class TestArguments:
-    def test_dlpack_import_with_copy_true_owns_its_memory(self) -> None:
+    def test_array_imported_with_copy_true_owns_its_memory(self) -> None:
         x = np.arange(3)
         a = PyGPU.from_dlpack(x, copy=True)
         x[0] = 9

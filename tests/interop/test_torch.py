@@ -42,7 +42,7 @@ def numbers(dtype: str = "float32") -> np.ndarray:
 
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_tensor_and_array_share_memory_in_both_directions(dtype: str) -> None:
+def test_tensors_and_arrays_share_memory_if_exported_or_imported(dtype: str) -> None:
     host = numbers(dtype)
     array = PyGPU.to_gpu(host)
     tensor = torch.from_dlpack(array)
@@ -69,7 +69,7 @@ def test_views_share_memory_after_export_to_torch_and_import_back(view: str) -> 
     assert back.tolist() == host.tolist()
 
 
-def test_writes_by_torch_and_pygpu_are_visible_to_both() -> None:
+def test_writes_by_torch_and_pygpu_are_visible_to_both_libraries() -> None:
     array = PyGPU.zeros((2, 3), "float32")
     tensor = torch.from_dlpack(array[:, 1:])
     tensor += 1

@@ -157,7 +157,7 @@ def test_overaligned_member_is_aligned_at_any_position(module: PyGPU.Module) -> 
     assert np.frombuffer(struct.tobytes(), "u8").tolist() == words.tolist()
 
 
-def test_struct_keeps_arrays_of_its_pointers_alive(module: PyGPU.Module, unrest: None) -> None:
+def test_struct_keeps_arrays_of_its_pointer_fields_alive(module: PyGPU.Module, unrest: None) -> None:
     first, row = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32")
     rows = PyGPU.Struct(ROWS, first=first, rows=[row, None], n=8)
     assert rows.value["first"] == first.ptr

@@ -195,7 +195,7 @@ def test_launch_requests_opt_in_for_shared_memory_above_48_kib(module: PyGPU.Mod
         kernel[LaunchConfig(1, 32, 1_000_000, priority=0)](x)
 
 
-def test_cluster_of_one_block_is_supported_everywhere(module: PyGPU.Module) -> None:
+def test_cluster_of_one_block_is_supported_on_every_backend(module: PyGPU.Module) -> None:
     x = PyGPU.zeros(64, np.int32)
     alone = module.get_function("alone")
     alone[LaunchConfig(4, 16, cluster=1)](x)

@@ -72,7 +72,7 @@ def test_capture_rejects_svd_and_eigvalsh_but_accepts_cholesky() -> None:
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5)], ids=str)
 @pytest.mark.enough_on("cuda")
-def test_svd_uses_other_algorithm_if_jacobi_does_not_converge(
+def test_svd_uses_second_algorithm_if_jacobi_does_not_converge(
     shape: tuple[int, ...],
 ) -> None:
     a = given("float32", *shape)

@@ -117,7 +117,7 @@ def test_gpudata_keeps_memory_allocated_after_array_is_dropped(x):
     assert (drv.from_device_like(memory, VALUES) == VALUES).all()
 
 
-def test_freed_gpudata_rejects_use_but_its_array_stays_valid(x):
+def test_freed_gpudata_rejects_use_but_array_over_it_stays_valid(x):
     memory = x.gpudata
     memory.free()
     assert x.gpudata is memory

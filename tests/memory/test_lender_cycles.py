@@ -125,7 +125,7 @@ def test_finalizer_that_revives_array_also_revives_owner(make: Any, borrow: Any)
     gc.collect()
 
 
-def test_cycle_with_two_arrays_is_collected_after_one_is_deleted() -> None:
+def test_cycle_with_two_arrays_is_collected_after_one_array_is_deleted() -> None:
     # The array and its view share one reference to the owner, so neither of the two can report this reference to the
     # collector.
     lender = Lender()

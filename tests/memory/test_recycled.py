@@ -155,7 +155,7 @@ def test_failed_allocation_frees_cached_blocks_and_retries(driver: simulated.Dri
     assert not array.get().any()
 
 
-def test_block_allocated_in_capture_is_neither_from_cache_nor_put_into_it() -> None:
+def test_block_allocated_in_capture_is_not_from_cache_and_not_put_there() -> None:
     stream, source = PyGPU.Stream(), PyGPU.zeros(100)
     PyGPU.synchronize()
     with stream:

@@ -138,7 +138,7 @@ print(cuda.Context is Context, gpuarray.GPUArray is PyGPU.GPUArray, pycuda.autoi
     assert run(code) == "True True True\n"
 
 
-def test_import_of_autoinit_under_both_names_creates_one_context() -> None:
+def test_import_of_autoinit_from_pygpu_and_pycuda_creates_one_context() -> None:
     code = """
 import sys, PyGPU, PyGPU.autoinit
 sys.modules["pycuda"] = PyGPU

@@ -154,7 +154,7 @@ def test_einsum_for_diagonal_returns_view() -> None:
         ("ii", ((2, 3),)),
     ],
 )
-def test_einsum_rejects_same_subscripts_as_numpy(text: str, shapes: Any) -> None:
+def test_einsum_rejects_same_invalid_subscripts_as_numpy(text: str, shapes: Any) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         np.einsum(text, *(np.zeros(shape) for shape in shapes))
     with pytest.raises(ValueError):  # noqa: PT011

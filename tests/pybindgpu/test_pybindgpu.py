@@ -214,7 +214,7 @@ def test_device_pointer_of_array_is_wrapper_marked_as_unsafe() -> None:
 # Tests with the programs of PybindGPU's own test suite, which must give the same results with PyGPU.
 
 
-def test_dtype_test_program_finds_one_name_per_value() -> None:
+def test_dtype_test_program_finds_one_name_for_each_value() -> None:
     count = dtype.__size__.value
     names: list[str | None] = [None] * count
     for name in dtype.__members__:

@@ -113,7 +113,7 @@ def test_context_can_be_pushed_and_popped():
 
 
 @pytest.mark.parametrize("module", ["context", "device"])
-def test_context_can_be_pickled_under_both_module_names(module: str):
+def test_pickled_context_is_restored_under_old_and_new_module_name(module: str):
     context = drv.Context.get_current()
     # Pickle protocol 0 stores the module's name as text. The test replaces this name by `context`, which was the
     # module's name in PyGPU 0.1.

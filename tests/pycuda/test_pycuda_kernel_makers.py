@@ -91,7 +91,7 @@ def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
     np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)
 
 
-def test_generated_kernels_with_other_argument_order_match_numpy():
+def test_generated_kernels_with_unusual_argument_order_match_numpy():
     out = PyGPU.zeros(4, SINGLE)
     run(elementwise.get_arange_kernel(SINGLE), out, out, 3, 0.5)
     assert out.tolist() == [3, 3.5, 4, 4.5]

@@ -188,7 +188,7 @@ def test_choose_matches_numpy(mode: str) -> None:
     assert_same(out, numbers.choose(choices, mode=mode))
 
 
-def test_select_uses_first_condition_that_is_true() -> None:
+def test_select_uses_choice_of_first_true_condition() -> None:
     host = np.arange(10)
     both("select", [host < 3, host > 5], [-host, host * 2.5], 42)
     both("select", [host < 3, host[:, None] > 5], [host.astype("float32"), host.astype("int8")])

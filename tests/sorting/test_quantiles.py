@@ -128,7 +128,7 @@ def test_quantiles_write_to_out_array() -> None:
     check(kept, np.nanmedian(host, 1, keepdims=True))
 
 
-def test_median_of_no_element_is_nan_and_median_of_one_is_that_element() -> None:
+def test_median_of_no_elements_is_nan_and_median_of_one_element_is_element() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(PyGPU.median(PyGPU.zeros(0)), np.median(np.zeros(0)))

@@ -261,7 +261,7 @@ def test_end_of_graph_inside_open_body_raises_error_and_discards_capture() -> No
 
 
 @needs_conditions
-def test_exception_in_conditional_body_propagates_and_ends_both_captures() -> None:
+def test_exception_in_conditional_body_is_raised_and_ends_both_captures() -> None:
     graph, streams = PyGPU.Graph(), []
 
     def capture() -> None:

@@ -57,12 +57,12 @@ def test_shape_setter_accepts_shapes_that_numpy_accepts(shape: Any) -> None:
 
 @pytest.mark.skipif(IS_DEPRECATED, reason="warnings are errors in `outcome`")
 @pytest.mark.parametrize("name", VIEWS)
-def test_shape_setter_rejects_shape_that_needs_copy_or_other_size(name: str) -> None:
+def test_shape_setter_rejects_shape_that_needs_copy_or_has_wrong_size(name: str) -> None:
     view, shape = VIEWS[name]
     assert_same_assignment(view(PyGPU.arange(12)), view(np.arange(12)), shape)
 
 
-def test_error_of_rejected_shape_contains_both_shapes() -> None:
+def test_error_for_rejected_shape_contains_old_and_new_shape() -> None:
     a = PyGPU.arange(12).reshape(3, 4).T
     with pytest.raises(
         AttributeError, match=r"array of shape \(4, 3\) and strides \(8, 32\) has no view of shape \(12,\)"

@@ -156,7 +156,7 @@ def test_swizzled_box_stores_pieces_of_16_bytes_in_permuted_order(module: PyGPU.
     numpy.testing.assert_array_equal(found[turned], expected)
 
 
-def test_box_with_element_stride_of_two_skips_every_other_row(module: PyGPU.Module) -> None:
+def test_box_with_element_stride_of_two_skips_every_second_row(module: PyGPU.Module) -> None:
     values = numpy.arange(32 * 32, dtype="float32").reshape(32, 32)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), element_strides=(2, 1))
     numpy.testing.assert_array_equal(load_box(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])

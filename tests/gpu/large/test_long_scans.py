@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enough_on("cuda")
 
 # On a simulated GPU the scan takes a minute, so only `make test-all` runs the test there.
 @pytest.mark.sampled(on="cpu", elsewhere=0)
-def test_scan_of_more_elements_than_one_launch_matches_numpy() -> None:
+def test_scan_of_more_elements_than_fit_into_one_launch_matches_numpy() -> None:
     # One launch scans a league: 2^16 tiles of 4096 elements, that is 2^28 elements. The array has more elements than
     # that.
     host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)

@@ -158,7 +158,7 @@ def test_structured_array_is_imported_by_interface_dictionary() -> None:
     same(PyGPU.asarray(Interface(array, typestr="|V8", descr=dtype.descr)).get(), host)
 
 
-def test_writes_of_cupy_and_pygpu_are_visible_to_both() -> None:
+def test_writes_of_cupy_and_pygpu_are_visible_to_both_libraries() -> None:
     array = PyGPU.zeros(4, "int32")
     shared = cupy.asarray(array)
     shared += 3
@@ -234,7 +234,7 @@ def test_streams_are_exchanged_between_cupy_and_pygpu(kernels: Kernels, block: P
     assert (block.get() == 6).all()
 
 
-def test_shared_memory_stays_allocated_while_cupy_or_pygpu_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_cupy_or_pygpu_uses_memory() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = [cupy.asarray(array), cupy.from_dlpack(array)]
     del array

@@ -149,7 +149,7 @@ def test_pygpu_read_waits_for_unfinished_write_of_numba(kernels: Kernels) -> Non
     assert (array.get() == 5).all()
 
 
-def test_shared_memory_stays_allocated_while_numba_or_pygpu_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_numba_or_pygpu_uses_memory() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = cuda.as_cuda_array(array)
     del array

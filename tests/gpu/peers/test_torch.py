@@ -114,7 +114,7 @@ def test_bfloat16_and_float8_arrays_are_exchanged_by_dlpack(name: str) -> None:
     assert not hasattr(array, "__cuda_array_interface__")
 
 
-def test_writes_of_torch_and_pygpu_are_visible_to_both() -> None:
+def test_writes_of_torch_and_pygpu_are_visible_to_both_libraries() -> None:
     array = PyGPU.zeros((2, 3), "float32")
     tensor = torch.from_dlpack(array)
     tensor += 1

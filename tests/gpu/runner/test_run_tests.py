@@ -85,7 +85,7 @@ def result(folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_run_repeats_failed_files_alone_and_reports_both_outcomes(tmp_path: Path) -> None:
+def test_run_repeats_failed_files_alone_and_reports_outcomes_of_both_runs(tmp_path: Path) -> None:
     texts = {"lacks": LACKS, "crashes": CRASHES, "hangs": HANGS, "breaks": BREAKS, "dies": DIES, "fails": FAILS}
     make(tmp_path, passes=PASSES, large=LARGE, **texts)
     done = run(tmp_path, "--limit", "6", "--host-gib", "0.3")

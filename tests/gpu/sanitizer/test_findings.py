@@ -129,7 +129,7 @@ def test_report_of_memcheck_is_parsed_into_distinct_findings() -> None:
         (BARRIER, [("barrier", "divergentThreads(int *)", 1)]),
     ],
 )
-def test_reports_of_other_tools_are_parsed_into_kind_and_kernel(
+def test_reports_of_racecheck_and_similar_tools_give_kind_and_kernel(
     text: str, expected: list[tuple[str, str, int]]
 ) -> None:
     assert sorted(found(text)) == expected

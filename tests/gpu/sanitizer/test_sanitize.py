@@ -164,7 +164,7 @@ def test_sanitizer_run_without_cuda_calls_is_unfinished(tmp_path: Path) -> None:
     assert result["unfinished"][0]["file"] == "all"
 
 
-def test_error_for_missing_sanitizer_names_option_for_its_path(tmp_path: Path) -> None:
+def test_error_for_missing_sanitizer_names_option_for_sanitizer_path(tmp_path: Path) -> None:
     make(tmp_path, passes=PASSES)
     (tmp_path / "compute-sanitizer").unlink()
     status, result, output = run(tmp_path, "tests")
