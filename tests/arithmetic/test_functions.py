@@ -217,7 +217,7 @@ def test_gcd_and_lcm_of_minimum_integers_match_numpy(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
-def test_functions_match_numpy_for_lengths_near_vector_and_block_size(kind: str) -> None:
+def test_elementwise_functions_match_numpy_for_lengths_near_block_size(kind: str) -> None:
     host = (np.arange(2100) % 97 / 64 + 0.25).astype(kind)
     array = PyGPU.to_gpu(host)
     edges = {edge + step for edge in (2, 4, 8, 16, 256, 512, 1024, 2048) for step in (-1, 0, 1)}

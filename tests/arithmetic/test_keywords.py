@@ -161,7 +161,7 @@ BAD: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_invalid_ufunc_call_raises_like_numpy_and_leaves_out_unchanged(name: str) -> None:
+def test_invalid_ufunc_call_raises_like_numpy_and_leaves_output_unchanged(name: str) -> None:
     hosts = np.ones(3, "float32"), np.ones(3, "int32")
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with pytest.raises((TypeError, ValueError, OverflowError)) as theirs:

@@ -199,7 +199,7 @@ def test_example_in_docstring_of_ufunc_calls_the_ufunc() -> None:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
-def test_type_promotion_matches_numpy(name: str) -> None:
+def test_type_promotion_of_ufuncs_matches_numpy(name: str) -> None:
     expect_failure_of_rounding(name)
     ufunc, judge = UFUNCS[name], judge_of(name)
     # Arrays in host memory suffice: the result type does not depend on the device, and such arrays need no kernel.
@@ -363,7 +363,7 @@ def test_numpy_functions_run_on_device_of_arrays() -> None:
         assert_alike(result.get(), function(*[host] * function.nin))
 
 
-def test_result_of_0d_arrays_stays_on_device() -> None:
+def test_result_of_ufunc_of_0d_arrays_stays_on_device() -> None:
     result = PyGPU.full((), 2.0) + 1
     assert (type(result), result.shape, float(result)) == (PyGPU.GPUArray, (), 3.0)
 
@@ -424,7 +424,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_invalid_ufunc_call_raises_and_leaves_out_unchanged(name: str) -> None:
+def test_invalid_ufunc_call_raises_and_leaves_output_unchanged(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):

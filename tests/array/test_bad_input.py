@@ -143,7 +143,7 @@ def test_methods_with_any_argument_cause_no_panic_and_no_change_of_array(name: s
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_with_any_argument_cause_no_panic(name: str) -> None:
+def test_functions_of_pygpu_with_any_argument_cause_no_panic(name: str) -> None:
     host, device = pair((2, 3), "int16")
     for args in itertools.chain(((a,) for a in ODD), itertools.product([device, *ODD], repeat=2)):
         if not may_request_gigabytes(args):

@@ -48,7 +48,7 @@ def assert_same_strides(ours: PyGPU.GPUArray, numpys: np.ndarray) -> None:
 
 @examples(100)
 @given(views(), st.sampled_from(["C", "F", "A", "K"]))
-def test_copy_memory_order_matches_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], order: Any) -> None:
+def test_memory_order_of_copy_matches_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], order: Any) -> None:
     host, device = both
     copied = device.copy(order)
     assert_same(copied, host)
@@ -59,7 +59,7 @@ def test_copy_memory_order_matches_numpy(both: tuple[np.ndarray, PyGPU.GPUArray]
 
 
 @pytest.mark.parametrize("order", ["X", 1, ""])
-def test_copy_rejects_unknown_order(order: Any) -> None:
+def test_copy_method_rejects_unknown_memory_order(order: Any) -> None:
     host, device = pair((2, 3))
     assert_same_refusal(outcome(lambda: device.copy(order)), outcome(lambda: host.copy(order)))
 

@@ -204,7 +204,7 @@ def test_view_of_several_fields_is_readonly_and_shares_memory() -> None:
 
 
 @pytest.mark.parametrize("key", ["nothing", ["id", "nothing"], ["id", 1], ("id", 0), (0, "id"), b"id", []], ids=repr)
-def test_unknown_field_raises_like_numpy(key: Any) -> None:
+def test_access_to_unknown_field_raises_like_numpy(key: Any) -> None:
     host, device = pair((2, 3), RECORD)
     numpys = outcome(lambda: host[key])
     if numpys[0] == "error":

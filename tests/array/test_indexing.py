@@ -143,7 +143,7 @@ def test_index_with_integer_for_each_axis_gives_0d_view() -> None:
     assert device.get()[1, 2] == -1
 
 
-def test_object_with_index_method_is_accepted_as_integer() -> None:
+def test_object_with_index_method_is_accepted_as_integer_index() -> None:
     class Two:
         def __index__(self) -> int:
             return 2

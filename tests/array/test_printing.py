@@ -155,7 +155,7 @@ def test_repr_of_small_array_downloads_array_once() -> None:
     assert device.fetched == [7200]
 
 
-def test_long_record_repr_breaks_line_before_dtype() -> None:
+def test_long_repr_of_record_array_breaks_line_before_dtype() -> None:
     host, device = pair((2,), RECORD)
     assert str(device) == str(host)
     assert "\n" in repr(device)

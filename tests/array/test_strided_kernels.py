@@ -193,7 +193,7 @@ def test_copy_of_array_with_13_axes_matches_numpy() -> None:
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_copy_between_overlapping_views_reads_before_writing(itemsize: int) -> None:
+def test_copy_between_overlapping_views_reads_source_before_writing(itemsize: int) -> None:
     host, device = both((80, 80), itemsize)
     device[...] = device.T
     host[...] = host.T.copy()

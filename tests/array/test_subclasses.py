@@ -97,7 +97,7 @@ def test_arguments_that_no_init_method_accepts_raise_type_error():
         PyGPU.GPUArray(1, 2, 3, 4, 5, 6, 7, 8)
 
 
-def test_second_call_of_init_does_not_change_array():
+def test_second_call_of_init_method_does_not_change_array():
     array = Image((2, 4))
     PyGPU.GPUArray.__init__(array, (7,))
     assert array.shape == (2, 4, 3)

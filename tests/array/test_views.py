@@ -271,7 +271,7 @@ def test_view_without_dtype_is_new_object_with_same_memory() -> None:
     assert (again.ptr, again.shape, again.strides, again.base) == (device.ptr, device.shape, device.strides, device)
 
 
-def test_views_support_rank_64_and_reject_65() -> None:
+def test_views_of_64_axes_are_supported_and_views_of_65_are_rejected() -> None:
     host, device = pair((2,) + (1,) * 9, "uint8")
     deep = device.reshape((1,) * 63 + (2,))
     assert_same(deep, host.reshape((1,) * 63 + (2,)))

@@ -87,7 +87,7 @@ def test_environment_variable_selects_default_device() -> None:
 
 
 @pytest.mark.parametrize("value", ["99", "-1", "first", "metal:0"])
-def test_missing_default_device_raises_error_naming_variable(value: str) -> None:
+def test_missing_default_device_raises_error_that_names_variable(value: str) -> None:
     said = run(
         """
         try:

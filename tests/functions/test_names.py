@@ -13,7 +13,7 @@ FUNCTIONS = sorted(name for name, home in index.HOME.items() if home.startswith(
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_function_is_in_package_and_not_in_core_module(name: str) -> None:
+def test_public_function_is_in_package_and_not_in_core_module(name: str) -> None:
     assert getattr(PyGPU, name) is _functions.find(name)
     assert name in PyGPU.__all__ or hasattr(__builtins__, name)
     assert not hasattr(PyGPU._core, name)

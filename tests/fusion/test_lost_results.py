@@ -225,7 +225,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_call_raises_if_operation_that_computes_its_operand_fails(
+def test_call_raises_if_deferred_operation_for_its_operand_fails(
     driver: simulated.Driver, use: str, thread: str
 ) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:

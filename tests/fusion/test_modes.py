@@ -270,7 +270,7 @@ def test_environment_variable_selects_fusion_mode(value: str, mode: str) -> None
     ("variable", "known"),
     [("PYGPU_FUSION", "'auto' or 'off'"), ("PYGPU_FUSION_COMPILE", "'first' or 'second'")],
 )
-def test_unknown_fusion_setting_in_environment_raises_naming_variable(variable: str, known: str) -> None:
+def test_unknown_fusion_mode_in_environment_raises_and_names_variable(variable: str, known: str) -> None:
     done = in_a_process("with PyGPU.fusion('off'): pass", **{variable: "fast"})
     assert done.returncode == 1
     assert f"ValueError: {variable} must be {known}, and is 'fast'" in done.stderr

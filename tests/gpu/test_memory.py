@@ -144,7 +144,7 @@ def test_memory_info_matches_values_of_driver() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_allocation_beyond_device_raises_memory_error_with_sizes() -> None:
+def test_allocation_beyond_device_memory_raises_memory_error_with_sizes() -> None:
     _, total = PyGPU.memory_info()
     with pytest.raises(PyGPU.OutOfMemoryError) as caught:
         PyGPU.empty(2 * total, "uint8")

@@ -131,7 +131,7 @@ def test_memory_is_not_reused_before_recorded_kernel_read_ends(
     del overwriting
 
 
-def test_read_waits_for_work_of_dropped_stream(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_read_waits_for_work_on_stream_that_was_dropped(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     late_write(kernels, stream, block, 2)
     del stream
@@ -238,7 +238,7 @@ def test_interface_dictionary_has_stream_of_unfinished_write(
 
 
 @needs_named_streams
-def test_interface_dictionary_has_stream_of_last_write_not_last_read(
+def test_interface_dictionary_has_stream_of_last_write_not_of_last_read(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 9)

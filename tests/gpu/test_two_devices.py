@@ -145,7 +145,7 @@ def test_pygpu_shares_memory_of_tensor_on_noncurrent_device() -> None:
     assert torch.cuda.current_device() == 0
 
 
-def test_import_of_interface_dictionary_finds_device_by_address() -> None:
+def test_import_of_interface_dictionary_finds_device_of_address() -> None:
     owner = PyGPU.to_gpu(values(), device=1)
     PyGPU.synchronize(1)
     shared = PyGPU.asarray(Interface(owner))

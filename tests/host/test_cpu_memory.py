@@ -70,7 +70,7 @@ def test_array_of_existing_host_memory_makes_no_copy() -> None:
     assert backwards.tolist() == host[::-1, 0].tolist()
 
 
-def test_copy_between_overlapping_arrays_over_ndarray_matches_numpy() -> None:
+def test_copy_between_overlapping_arrays_in_ndarray_memory_matches_numpy() -> None:
     host = np.arange(20, dtype="int32")
     first = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data, base=host)
     second = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data + 20, base=host)

@@ -52,7 +52,7 @@ def test_spawned_child_receives_and_returns_arrays(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 2, 4]\n", "")
 
 
-def test_process_without_home_and_cache_folder_computes() -> None:
+def test_process_without_home_and_cache_folder_can_use_arrays() -> None:
     program = "import PyGPU; print(PyGPU.arange(3).sum().item())"
     done = outcome(program, HOME="/nonexistent", XDG_CACHE_HOME="", PYGPU_CACHE_DIR="")
     assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")

@@ -210,7 +210,7 @@ class TestCopyAndDevice:
         assert copied.tolist() == a.T[::-1].tolist()
         assert copied.ptr != a.ptr
 
-    def test_export_to_device_of_array_makes_no_copy(self) -> None:
+    def test_export_to_own_device_of_array_makes_no_copy(self) -> None:
         a = PyGPU.zeros(3)
         capsule = a.__dlpack__(dl_device=a.__dlpack_device__(), copy=False, max_version=(1, 0))
         managed = dlpack_forge.managed_of(capsule)
@@ -252,7 +252,7 @@ class TestCopyAndDevice:
 
 class TestStreams:
     @pytest.mark.parametrize("stream", [1, 2, 3, -2, 2**62])
-    def test_export_of_host_array_rejects_streams(self, stream: int) -> None:
+    def test_export_of_host_array_rejects_stream_argument(self, stream: int) -> None:
         with pytest.raises(ValueError, match="stream"):
             PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 

@@ -58,7 +58,7 @@ def test_producer_memory_is_deleted_after_last_view_is_dropped() -> None:
     assert forged.deleted == [forged.address]
 
 
-def test_import_of_pygpu_array_is_view_with_same_memory() -> None:
+def test_dlpack_import_of_pygpu_array_is_view_with_same_memory() -> None:
     a = PyGPU.arange(6).reshape(2, 3)
     b = PyGPU.from_dlpack(a[::-1])
     assert (b.ptr, b.shape, b.strides) == (a[::-1].ptr, (2, 3), a[::-1].strides)
@@ -86,7 +86,7 @@ class TestArguments:
         producer = Producer(Forged().set(flags=dlpack_forge.IS_COPIED))
         assert PyGPU.from_dlpack(producer, copy=True).ptr == producer.forged.memory.ctypes.data
 
-    def test_import_with_device_cpu_returns_host_array(self) -> None:
+    def test_dlpack_import_with_device_cpu_returns_host_array(self) -> None:
         a = PyGPU.arange(6).reshape(2, 3)
         b = PyGPU.from_dlpack(a, device="cpu")
         assert str(b.device) == "cpu"
@@ -94,7 +94,7 @@ class TestArguments:
         assert PyGPU.from_dlpack(np.arange(3), device="cpu", copy=False).tolist() == [0, 1, 2]
 
     @gpu_only
-    def test_import_transfers_data_only_if_other_device_is_requested(self) -> None:
+    def test_dlpack_import_copies_data_only_if_other_device_is_requested(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert str(PyGPU.from_dlpack(x).device) == "cpu"
         there = PyGPU.from_dlpack(x[::-1], device=BACKEND)

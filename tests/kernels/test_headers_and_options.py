@@ -228,7 +228,7 @@ def test_non_kernel_function_and_missing_function_have_different_errors() -> Non
         module.get_function("other")
 
 
-def test_host_names_of_unsigned_types_are_accepted_like_nvcc() -> None:
+def test_host_names_of_unsigned_types_are_accepted_as_by_nvcc() -> None:
     own = "typedef unsigned int uint;"
     for before in ("", own):
         text = before + "__global__ void one(uint *out, ushort a, ulong b) { const uint c = a; out[0] = c + (uint)b; }"

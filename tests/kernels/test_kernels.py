@@ -135,7 +135,7 @@ def test_kernels_in_readonly_cache_folder_are_used(fakes: Path, tmp_path: Path) 
         folder.chmod(0o755)
 
 
-def test_call_without_launch_shape_raises_type_error() -> None:
+def test_kernel_call_without_launch_shape_raises_type_error() -> None:
     try:
         kernel = PyGPU.Kernel("__global__ void k() {}", "k")
     except (PyGPU.NotSupportedError, PyGPU.BackendUnavailableError) as error:

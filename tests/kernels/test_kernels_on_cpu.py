@@ -78,7 +78,7 @@ def test_device_printf_goes_to_stdout(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["thread 0 of 3", "thread 1 of 3", "thread 2 of 3"], done.stderr
 
 
-def test_error_without_compiler_lists_searched_compilers(tmp_path: Path) -> None:
+def test_error_for_missing_compiler_lists_searched_compilers(tmp_path: Path) -> None:
     done = run(tmp_path, "says", 0, PATH=str(tmp_path), CXX="no-such-compiler", PYGPU_CXX="")
     assert done.returncode != 0
     last = done.stderr[done.stderr.index("kernels on the cpu backend") :]

@@ -250,7 +250,7 @@ def test_array_of_any_layout_roundtrips_through_texture_array(channels: int) -> 
 
 
 @gpu_only
-def test_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module, unrest: None) -> None:
+def test_texture_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module, unrest: None) -> None:
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     array = PyGPU.TextureArray((4, 8), "int16", surface=True)
     with streams[0]:
@@ -267,7 +267,7 @@ def test_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module
 
 
 @gpu_only
-def test_read_of_linear_memory_waits_for_write_on_another_stream(module: PyGPU.Module, unrest: None) -> None:
+def test_texture_read_of_linear_memory_waits_for_write_on_other_stream(module: PyGPU.Module, unrest: None) -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with one:
         line = PyGPU.zeros(64, "float32")

@@ -58,7 +58,7 @@ def test_linalg_has_all_names_of_numpy_linalg() -> None:
     assert PyGPU.zeros(1).__array_namespace__().linalg is linalg
 
 
-def test_result_tuples_have_numpy_field_names() -> None:
+def test_result_tuples_of_linalg_have_field_names_of_numpy() -> None:
     a = PyGPU.eye(2)
     for name in ("eigh", "qr", "slogdet", "svd"):
         ours, numpys = getattr(linalg, name)(a), getattr(np.linalg, name)(np.eye(2))

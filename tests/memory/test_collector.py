@@ -30,7 +30,7 @@ def run(script: str) -> None:
     assert "ended" in done.stdout.splitlines()
 
 
-def test_import_during_concurrent_collection_does_not_crash() -> None:
+def test_import_during_concurrent_garbage_collection_does_not_crash() -> None:
     # A former defect: the collector visited an object during its creation, which crashed 1 of 40 imports.
     assert import_storm.storm(IMPORTS) == []
 

@@ -350,7 +350,7 @@ def test_freed_block_records_are_bounded_and_released() -> None:
 
 
 @gpu_only
-def test_host_rejects_copy_of_unreachable_memory() -> None:
+def test_copy_from_memory_that_host_cannot_reach_is_rejected() -> None:
     """Test that a copy which the host cannot execute is rejected.
 
     An earlier version had this defect: for copy kind 0 (host to host) the host accessed a device address.

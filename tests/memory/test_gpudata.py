@@ -65,7 +65,7 @@ def test_kernel_accepts_gpudata_as_memory(x, twice):
     assert (x.get() == 2 * VALUES).all()
 
 
-def test_copies_accept_gpudata(x):
+def test_copy_functions_accept_gpudata_as_address(x):
     out = np.zeros_like(VALUES)
     drv.memcpy_dtoh(out, x.gpudata)
     assert (out == VALUES).all()

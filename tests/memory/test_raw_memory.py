@@ -239,7 +239,7 @@ def test_pinned_copies_follow_stream_order() -> None:
     _core.raw_free(address)
 
 
-def test_host_copy_on_stream_follows_earlier_work() -> None:
+def test_host_copy_on_stream_waits_for_earlier_work_on_stream() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     landing, result = PyGPU.zeros_pinned(1 << 20, np.uint8), np.zeros(1 << 20, np.uint8)
     address = _core.raw_allocate(landing.nbytes)

@@ -63,7 +63,7 @@ def test_table_of_deprecated_names_is_valid() -> None:
         assert deprecated.find(name) is not None
 
 
-def test_import_loads_no_module_of_deprecations_or_moved_modules() -> None:
+def test_import_of_pygpu_loads_no_module_for_deprecated_or_moved_names() -> None:
     program = "import sys, PyGPU; print([name for name in sys.modules if name.startswith('PyGPU._names')])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"
