@@ -38,7 +38,7 @@ PARTS = 8
 
 
 class Operands:
-    """Store a pending result `x`, its operand `base`, and a second result that is pending in the same queue."""
+    """Store a pending result `x`, its operand `base`, and another result that is pending in the same queue."""
 
     def __init__(self) -> None:
         self.base, self.other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
