@@ -4,8 +4,9 @@
 
 The table shows microseconds of calls on small arrays, and gigabytes per second of calls on large arrays. Gigabytes
 count the necessary traffic: operands read once and results written once. Times of large arrays are measured between two
-events over 20 calls. Times of small arrays are measured on the host until the call returns; each result is deleted at
-once. In the column of hand-written kernels, the time of a small call is that of the driver's launch alone.
+events over 20 calls. The time of a call on small arrays is measured on the host until the call returns; each result is
+deleted at once. In the column of hand-written kernels, the time of a small call is the time of the driver's launch
+alone.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the host's seconds until calls on small arrays return; each result is deleted at once."""
+    """Return the seconds on the host until a call on small arrays returns; each result is deleted at once."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))

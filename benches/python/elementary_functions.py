@@ -2,8 +2,8 @@
 
     python benches/python/elementary_functions.py [--bytes N] [--rounds 5] [--json FILE]
 
-Each operand has N bytes, 1 GiB by default, of float32 and then of float64. Values are uniform in the range of the
-table. Times are measured between two events over 20 calls; each result is deleted at once.
+Each operand has N bytes, 1 GiB by default, of float32 and then of float64. Operands are uniform in the range that
+`OPERANDS` lists for the function. Times are measured between two events over 20 calls; each result is deleted at once.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 python benches/python/first_hour.py [--json FILE]
 
 Each number comes from a new process. The cache folder is empty, full (after a run of the same program) or read-only.
-Root cannot measure the last state, because permissions do not restrict root. A network folder is not simulated, because
-a delayed file system needs FUSE or root.
+The user root cannot measure a read-only folder, because permissions do not restrict root. A network folder is not
+simulated, because a delayed file system needs FUSE or root.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ print(json.dumps({"milliseconds": times, "resident_bytes": memory, "backend": Py
 
 
 def measured(cache: Path) -> dict[str, Any]:
-    """Run the program in a new process with a cache folder, and return its numbers."""
+    """Run the measured program in a new process with the given cache folder, and return the numbers that it prints."""
     environment = {**os.environ, "PYGPU_CACHE_DIR": str(cache)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -79,7 +79,7 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 
 def states(folder: Path) -> dict[str, Any]:
-    """Measure each state of the kernel cache, with one cache folder: first empty, then full, then read-only."""
+    """Measure the program in each state of one cache folder: first empty, then full, then read-only."""
     found = {"empty": measured(folder), "full": measured(folder)}
     found["full"]["cache_bytes"] = size(folder)
     if os.geteuid() != 0:
