@@ -68,7 +68,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until a call that selects by a mask of sixteen elements returns; each result is deleted at once."""
+    """Return the seconds until a selection by a mask of sixteen elements returns; each result is deleted at once."""
     import numpy as np
 
     s = library.array(np.arange(16, dtype=np.float32))

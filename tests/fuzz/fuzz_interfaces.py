@@ -210,7 +210,8 @@ def run(data: bytes) -> None:
 def main() -> None:
     import atheris
 
-    # Import the Python modules again, because at the first import atheris's line counters were not yet installed.
+    # Import the tested Python modules again, because atheris's line counters were not yet installed at their first
+    # import.
     for name in ("dlpack_forge", "forgeries"):
         del sys.modules[name]
     with atheris.instrument_imports(

@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     seed = SystemRandom().randrange(2**24) if arguments.seed is None else arguments.seed
-    _core._set_strict(False)  # `asarray` must not copy host memory, as it would with PYGPU_STRICT.
+    _core._set_strict(False)  # In strict mode `asarray` copies host memory; handovers must share it.
     report = run(arguments.seconds, seed, arguments.peers)
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=1) + "\n")

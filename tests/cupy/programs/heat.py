@@ -1,4 +1,4 @@
-"""Compute the heat on a plate and the game of life, by elementwise kernels with raw arguments and fused functions."""
+"""Simulate the heat on a plate, and the game of life, by elementwise kernels with raw arguments and fused functions."""
 
 import argparse
 
@@ -48,7 +48,7 @@ def cool(heat, outside, rate, radiation):
 
 @cp.fuse()
 def energy(heat):
-    """Sum the squares."""
+    """Return the sum of the squares."""
     return cp.sum(cp.sqrt(heat * heat + 1) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Simulate bodies that attract each other, in two independent groups on two streams, with a raw kernel."""
+"""Simulate two groups of bodies that attract each other, each group by a raw kernel on its own stream."""
 
 import argparse
 

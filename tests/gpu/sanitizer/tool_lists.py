@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Files and folders that memcheck leaves out of the suite, each with the reason.
+# Test files and folders that do not run under memcheck, each with the reason.
 LEFT_OUT = {
     "tests/bindings": "compiles programs, which run in their own processes",
     "tests/commands": "runs commands in their own processes",
@@ -35,7 +35,8 @@ NO_FAILED_CALL = (
     "tests/gpu/test_streams.py",
     "tests/gpu/test_strided_copies.py",
 )
-# To find the number of a kernel's parameters, PyGPU queries them one after another until this call fails.
+# To find the number of a kernel's parameters, PyGPU queries the parameters one after another until this driver call
+# fails.
 EXPECTED_CALLS = ("cuFuncGetParamInfo",)
 
 # Tests of kernels that exchange values through shared memory.

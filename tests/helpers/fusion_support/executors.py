@@ -58,11 +58,11 @@ class World:
         pass
 
     def kernel(self, array: Any, which: int) -> None:
-        """Modify an array, with the effect of the user-written kernel that has the number `which`."""
+        """Modify an array as a launch of the user-written kernel number `which` does."""
         array *= (np.float32(2), np.float32(3))[which]
 
     def captured(self, array: Any, times: int) -> None:
-        """Modify an array, with the effect of `times` launches of a captured graph."""
+        """Modify an array as `times` launches of a captured graph do."""
         for _ in range(times):
             np.add(array, 1, out=array)
             np.multiply(array, 0.5, out=array)
@@ -81,11 +81,10 @@ class World:
         array[...] = host
 
     def starved(self, work: Callable[[], None]) -> None:
-        """Call `work` while almost no device memory is free, and drop its results at once."""
+        """Call `work` while almost no device memory is free, and drop the results of `work` at once."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Allocate so much memory that PyGPU must first launch pending operations, to release the memory of their
-        operands."""
+        """Allocate so much memory that PyGPU must first launch pending operations to release their operands."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
@@ -107,8 +106,8 @@ class Device(World):
         super().__init__()
         self.mode = mode
         self.refusals = refusals
-        # True if no other thread computes at the same time. Only then may the program limit the memory,
-        # because the memory limit applies to all threads.
+        # True if no other thread computes at the same time. Otherwise the program must not limit the memory, because
+        # the limit applies to all threads.
         self.is_alone = is_alone
         # True if finalisers must do nothing, for example during a capture.
         self.is_quiet = False
@@ -221,7 +220,7 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # The pending operations fail too: their results get no memory.
+            with suppress(MemoryError):  # PyGPU cannot allocate the results of the pending operations.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)

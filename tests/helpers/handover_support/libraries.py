@@ -40,11 +40,11 @@ class Library:
     on_device = True
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        """Write into a part of the memory, asynchronously if the library supports this."""
+        """Write into a part of the baton's memory, asynchronously if the library supports this."""
         raise NotImplementedError
 
     def read(self, baton: Baton) -> np.ndarray:
-        """Read the values of the memory."""
+        """Return the values of the baton's memory."""
         raise NotImplementedError
 
     @contextlib.contextmanager
@@ -57,7 +57,7 @@ class Library:
         return None
 
     def finish(self, baton: Baton) -> None:
-        """Wait for the work on the memory that the library has started.
+        """Wait for the work that the library has started on the baton's memory.
 
         Work of NumPy and numba is complete when the call that starts it returns.
         """
@@ -227,7 +227,8 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        # No assignment `holder[part] = ...`: some versions of numba cannot compile its kernel with a newer NumPy.
+        # Do not write `holder[part] = ...`, because some versions of numba cannot compile the kernel of this assignment
+        # with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))
@@ -270,7 +271,7 @@ class Jax(Library):
 
 
 class CoreView:
-    """Hold a view of cuda.core and the stream of the view, and export both by an array interface."""
+    """Hold a memory view of cuda.core and its stream, and export both by an array interface."""
 
     def __init__(self, view: Any, stream: Any) -> None:
         self.view, self.stream = view, stream
@@ -376,7 +377,7 @@ PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax
 
 
 def peers(names: Sequence[str] | None = None) -> list[Library]:
-    """Return the named libraries, by default all, that are installed and can use PyGPU's device."""
+    """Return those of the named libraries, by default of all, that are installed and can use PyGPU's device."""
     found: list[Library] = []
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return found
