@@ -9,7 +9,7 @@ BACKEND = Path(__file__).parents[2] / "src" / "backend"
 
 
 def own(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that PyGPU lists for one vendor alone, because the other vendor has no equal functions."""
+    """Return the functions that PyGPU lists for one vendor alone, because the other vendor has no counterpart."""
     text = (BACKEND / vendor / "sys.rs").read_text()
     return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text if group is None else _group(text, group), re.MULTILINE)
 

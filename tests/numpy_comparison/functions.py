@@ -19,7 +19,7 @@ NOT_COMPARED = {
     "get_include": "the folder of PyGPU's headers",
     "show_config": "the configuration of PyGPU",
 }
-"""Functions of PyGPU that share only the name with NumPy's function, and what they return."""
+"""Functions of PyGPU that share only the name with NumPy's function, each with a description of its result."""
 
 
 class Pair(NamedTuple):

@@ -36,8 +36,10 @@ LAYOUTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any], Any
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-    """Describe an array argument. A dtype of `None`, or a shape of "same", is replaced by that of the call's first
-    array."""
+    """Describe an array argument.
+
+    A dtype of `None`, or a shape of "same", is replaced by the dtype or shape of the call's first array.
+    """
 
     shape: tuple[int, ...] | str = "same"
     dtype: str | None = None
@@ -126,7 +128,7 @@ def build(description: Any, package: Any) -> Any:
 
 
 def _general(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return numbers that every dtype of the kind represents exactly."""
+    """Return numbers that every dtype of the same kind represents exactly."""
     if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(bool)
     if dtype.kind == "u":
@@ -139,7 +141,7 @@ def _general(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
 
 
 def _special(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return numbers that include the greatest and least of a dtype, infinities, NaN and negative zeros."""
+    """Return numbers that include the greatest and least number of a dtype, infinities, NaN and negative zeros."""
     values = _general(rng, shape, dtype)
     if dtype.kind == "b":
         return values

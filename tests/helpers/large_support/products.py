@@ -25,8 +25,8 @@ def large_results(large: Large) -> None:
         table = SMALL.astype(dtype)
         left = large.pattern((rows, K), Rule(table).over((rows, K), 1, 1))
         product = left @ selector(columns, dtype)
-        # Column j of the second factor selects element j modulo K of a row, so element (i, j) is the table's entry i +
-        # j.
+        # Column j of the second factor selects element j modulo K of a row, so element (i, j) of the product is the
+        # table's entry i + j.
         large.check(product, Rule(table).over((rows, columns), 1, 1), what=dtype)
         del product
 

@@ -46,7 +46,7 @@ class Vendor:
             self._call("", "hipSetDevice", device)
             return
         context = _HANDLE()
-        # Like real libraries, never release the primary context.
+        # Never release the primary context, because real libraries do not release it either.
         self._call("cuDevicePrimaryCtxRetain", "", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", "", context)
 

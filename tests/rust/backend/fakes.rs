@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Fake driver to build.
+/// Library that a fake driver replaces.
 #[derive(Clone, Copy)]
 pub enum Fake {
     Cuda,

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use pygpu::layout::{Layout, LoopNest, LoopNestRules, SharedAxis, StridePattern, fastest};
 
-/// Number of cases. A build without optimisation tests fewer, because a million cases would take half a minute.
+/// Number of cases. A build without optimisation tests fewer cases, because a million would take half a minute.
 const CASES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
 
 /// Generates random numbers by the algorithm SplitMix64.
@@ -102,7 +102,7 @@ impl Case {
     }
 }
 
-/// Offsets of all arrays' elements at one index. `kept` is the number of the index in C order, counted along the axes
+/// Offsets of the elements of all arrays at one index. `kept` is the position of this index in C order along the axes
 /// that are not reduced.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, PartialOrd, Ord)]
 struct Place {
