@@ -1,8 +1,8 @@
 """Define the tiers of public names.
 
-A tier states how stable a name is promised to be (docs/policies.md). The group of a declaration determines the tier of
-its names. `EXCEPTIONS` lists the names with another tier. Modules have no declaration, so `MODULES` lists them. Each
-name of ``PyGPU.backend`` without a declaration is PybindGPU's.
+A tier states how stable a name is promised to be (docs/policies.md). The group in a name's declaration determines the
+tier of the name. `EXCEPTIONS` lists the names with another tier. Modules have no declaration, so `MODULES` lists them.
+A name in ``PyGPU.backend`` without a declaration belongs to PybindGPU's interface.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Generate the calls of a function: first with each argument varied alone, then with random combinations."""
+"""Generate the calls of a function: first calls that vary one argument, then random combinations of arguments."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def _names() -> list[tuple[str, Any, Any]]:
 def pairs() -> dict[str, Pair]:
     """Return the functions that both libraries have.
 
-    Classes are left out, and so are NumPy's own functions that do not dispatch on device arrays.
+    Classes are omitted, and so are NumPy's functions that do not dispatch on device arrays.
     """
     found = {}
     for name, ours, numpys in _names():

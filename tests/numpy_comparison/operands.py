@@ -53,7 +53,7 @@ class Operand:
         return f"<{' '.join(parts + ([self.layout] if self.layout != 'C' else []))}>"
 
     def filled(self, first: Operand) -> Operand:
-        """Return the operand with explicit shape and dtype, taken from the call's first array if they are missing."""
+        """Return the operand with explicit shape and dtype; the call's first array provides missing values."""
         shape = first.shape if self.shape == "same" else self.shape
         layout = self.layout if shape else "C"
         return dataclasses.replace(self, shape=shape, dtype=self.dtype or first.dtype, layout=layout)

@@ -30,7 +30,7 @@ def version() -> str:
 
 
 def sections(changelog: str) -> dict[str, tuple[str | None, str]]:
-    """Return the date and the text of each section of the changelog, by version."""
+    """Return the date and the text of each changelog section, by version."""
     heads = list(HEADING.finditer(changelog))
     ends = [head.start() for head in heads[1:]] + [len(changelog)]
     return {

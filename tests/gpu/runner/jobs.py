@@ -86,7 +86,7 @@ class Job:
 
 @dataclass
 class Limits:
-    """Hold the limits: end of the run, seconds and host memory of a command, free device memory before a start."""
+    """Hold the end of the run, and each command's limits: seconds, host memory, free device memory at its start."""
 
     seconds: float
     host_bytes: int

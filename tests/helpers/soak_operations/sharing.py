@@ -30,7 +30,7 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
 
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
-    """Import an array of PyGPU into PyGPU by DLPack: the array itself, or a capsule that hides the memory's owner."""
+    """Import an array of PyGPU into PyGPU by DLPack: the array itself, or its capsule, which hides the owner."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if soak.choices.chance(2):

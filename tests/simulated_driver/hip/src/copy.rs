@@ -58,7 +58,8 @@ impl hipPitchedPtr {
     fn side(&self, memory: Memory, at: hipPos, extent: Extent) -> Outcome<Side> {
         let (pitch, height) = (self.pitch as u64, self.height as u64);
         let fits = pitch <= MAX_PITCH && pitch >= extent.width && (extent.depth == 1 || height >= extent.height);
-        // Offsets are supported for arrays only. For other memory, a caller can add the offset to the address.
+        // Offsets are supported for arrays only. For other memory, the calling program can add the offset to the
+        // address instead.
         if !fits || (at.x, at.y, at.z) != (0, 0, 0) {
             return Err(INVALID_VALUE);
         }

@@ -11,7 +11,7 @@ use crate::entry::{Out, export};
 const PITCH: usize = 512;
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// This type is a structure, because C would pass a bare array by its address.
+/// The handle type is a structure, because C passes an array by its address, but this handle by value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Handle {

@@ -1,5 +1,6 @@
 //! Implements the version query and the Sobol tables of cuRAND and hipRAND. The first ten dimensions use Joe and Kuo's
-//! direction numbers, as in the real tables. All further dimensions repeat these numbers, unlike in the real tables.
+//! direction numbers, as in the real tables. All further dimensions repeat these numbers; in the real tables they have
+//! other numbers.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
