@@ -118,7 +118,7 @@ def attempt(item: pytest.Function) -> None:
 def compiled_together(request: pytest.FixtureRequest) -> None:
     """Compile the first kernels of each selected test of a module on a simulated GPU, a few dozen at a time.
 
-    Tests that need other fixtures are not called.
+    Tests with fixtures that are not active yet are not called.
     """
     chosen = [item for item in request.session.items if item.path == request.path]
     simulated.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)

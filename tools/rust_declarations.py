@@ -161,7 +161,7 @@ def parameter(text: str) -> Parameter:
 
 
 def python_value(text: str) -> str:
-    """Return a default of Rust as pyo3 shows it to Python."""
+    """Return the default value of a Rust parameter in the form that pyo3 shows in Python."""
     text = text.strip()
     if text in ("true", "false"):
         return text.capitalize()

@@ -28,8 +28,8 @@ import PyGPU
 mpmath.mp.prec = 160
 MP = mpmath.mp
 SEED = 20261126
-# Ranges of the operands.
-# Magnitudes are distributed evenly by their logarithm; signs are random if the range contains both.
+# Ranges of the operands. Magnitudes are distributed evenly by their logarithm; signs are random if the range contains
+# positive and negative numbers.
 DOMAINS: dict[str, list[tuple[float, float]]] = {
     "arccos": [(-1, 1)], "arcsin": [(-1, 1)], "arctanh": [(-1, 1)], "arccosh": [(1, 1e6)],
     "arctan": [(-1e6, 1e6)], "arcsinh": [(-1e6, 1e6)], "arctan2": [(-1e6, 1e6), (-1e6, 1e6)],
@@ -93,7 +93,7 @@ def exact_number(value: Any) -> Any:
 
 
 def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]:
-    """Return the greatest error of a function in ulp, and the operands for which it occurs."""
+    """Return the greatest error of a function in ulp, and the operands that cause this error."""
     columns = operands(name, dtype, count)
     results = getattr(PyGPU, name)(*map(PyGPU.to_gpu, columns)).get()
     limits = np.finfo(dtype)

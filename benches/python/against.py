@@ -66,7 +66,7 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
 
 
 def figure(side: list[list[float]]) -> float:
-    """Return the median over the builds of one side, each represented by its fastest round."""
+    """Return the median over the builds of one side, after taking the fastest round of each build."""
     return statistics.median(min(rounds) for rounds in side)
 
 

@@ -35,7 +35,7 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
     """Return a case with one statement for all libraries.
 
-    The libraries in `without` have no statement, and those in `others` have a different statement.
+    The libraries in `without` have no statement, and the libraries in `others` have a different statement.
     """
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))

@@ -3,8 +3,8 @@
     python benches/python/compare.py [--quick] [--json FILE] [--markdown FILE] [--plots FOLDER] [--from FILE] ...
 
 Each library runs in a separate process (worker.py), once per round; the order is reversed every round, so that a slow
-phase of the machine affects all of them. A value is the median over the rounds. A ratio is computed for each round, and
-the result is the median of these ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With --from
+phase of the machine affects all libraries. A value is the median over the rounds. A ratio is computed for each round,
+and the result is the median of these ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With --from
 nothing is measured: tables and plots are created from an earlier result file, so that the machine with the GPU needs no
 matplotlib.
 """
@@ -41,7 +41,7 @@ Round = dict[str, dict[str, Any]]
 
 
 def run_worker(name: str, settings: Settings) -> dict[str, Any]:
-    """Run the worker process of one library, and return its values or the reason of its failure."""
+    """Run the worker process of one library; return the measured values, or the reason of the worker's failure."""
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves three quarters of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +125,7 @@ def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
 
 
 def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
-    """Return, for each library, the range of its values over the rounds, relative to their median."""
+    """Return, for each library, the range of the library's values over the rounds, relative to their median."""
     found = {}
     for name, values in series.items():
         known = [value for value in values if value is not None]

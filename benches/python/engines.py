@@ -78,7 +78,7 @@ class ThreadStreams(threading.local):
 def own() -> ThreadStreams:
     """Return the streams of this process.
 
-    The first call creates them, because the process must choose its device before.
+    The first call creates the streams, because the process must choose its device before.
     """
     return ThreadStreams()
 

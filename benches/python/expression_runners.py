@@ -34,7 +34,7 @@ class ExpressionRunner:
         return function
 
     def fetch(self, array: Any) -> Any:
-        """Copy a device array to the host, and return it as an ndarray."""
+        """Copy a device array to the host, and return the copy as an ndarray."""
         return array.get()
 
     def flush(self) -> None:
@@ -69,7 +69,7 @@ class Torch(ExpressionRunner):
             raise ImportError("torch finds no GPU")
 
     def fetch(self, array: Any) -> Any:
-        """Copy a tensor to the host, and return it as an ndarray."""
+        """Copy a tensor to the host, and return the copy as an ndarray."""
         return array.cpu().numpy()
 
 
@@ -119,7 +119,7 @@ class Jax(ExpressionRunner):
         (self.library.module.zeros(()) + 1).block_until_ready()
 
     def fetch(self, array: Any) -> Any:
-        """Copy an array of JAX to the host, and return it as an ndarray."""
+        """Copy an array of JAX to the host, and return the copy as an ndarray."""
         import numpy
 
         return numpy.asarray(array)

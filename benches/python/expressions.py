@@ -30,7 +30,7 @@ def polynomial(names: Names, x: Any, y: Any) -> Any:
 
 
 def two(names: Names, x: Any, y: Any) -> Any:
-    """Evaluate an expression with two result arrays, one of which is computed from the other."""
+    """Evaluate an expression with two result arrays; the second result is computed from the first."""
     t = 0.9 * x
     z = t + y
     return t, z

@@ -3,8 +3,8 @@
     python benches/python/first_calls.py [--json FILE]
 
 Each function runs on 1000 elements of float32, or of int32 if the function has no loop for float32. Functions of
-`PyGPU.special` run on float32 and on float64. A time is measured from the first call until its result is computed. The
-driver's own kernel cache is off, too. Times of the second call, which compiles nothing, are below 0.1 ms.
+`PyGPU.special` run on float32 and on float64. A time is measured from the start of the first call until its result is
+computed. The driver's own kernel cache is off, too. Times of the second call, which compiles nothing, are below 0.1 ms.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def of_first_type(function: Any, *operands: Any) -> Any:
-    """Call a ufunc with the first operand whose dtype it accepts."""
+    """Call a ufunc with the first of several operands whose dtype the ufunc accepts."""
     *preferred, last = operands
     for operand in preferred:
         with contextlib.suppress(TypeError):

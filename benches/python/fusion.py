@@ -245,7 +245,7 @@ class Results:
         self.failures: dict[str, str] = {}
 
     def add(self, name: str, found: dict[str, Any]) -> None:
-        """Add the results of one process to those of the earlier processes."""
+        """Add the results of one process to the results of earlier processes."""
         for part, unit in (("large", "GB/s"), ("small", "us")):
             for row, figures in found.get(part, {}).items():
                 self.measured.setdefault(f"{row} ({unit})", {}).setdefault(name, []).extend(figures)

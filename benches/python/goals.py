@@ -14,7 +14,10 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Goal:
-    """Define one goal: a measured case and its limit. A limit may be the driver's own time plus a fixed amount."""
+    """Define one goal: a measured case, and the limit of its value.
+
+    The limit may be the driver's own time plus a fixed amount.
+    """
 
     what: str
     unit: str

@@ -44,7 +44,7 @@ def inside(module: str) -> float:
 
 
 def loaded(module: str) -> list[dict[str, Any]]:
-    """Return the modules that an import loads after NumPy, each with its microseconds without nested imports."""
+    """Return the modules that an import loads in addition to NumPy's, with microseconds without nested imports."""
     lines = run("-X", "importtime", "-c", f"import numpy, sys; sys.stderr.write('=====\\n'); import {module}").stderr
     after = lines.rpartition("=====")[2]
     return [{"module": name, "microseconds": int(own)} for own, _, _, name in LINE.findall(after)]

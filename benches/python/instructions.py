@@ -193,7 +193,7 @@ def regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
-    """Return the calls whose ratio to NumPy's instruction count exceeds that of the baseline."""
+    """Return the calls whose ratio to NumPy's instruction count exceeds the ratio in the baseline."""
     found = []
     for call, figures in counts.items():
         was = before.get(call, {})

@@ -2,9 +2,9 @@
 
     python benches/python/joining.py [--bytes N] [--rounds 5] [--json FILE]
 
-The number of gigabytes is the size of the operands, read once, plus that of the results, written once. Times of large
-arrays are measured between two events over 20 calls. The time of a call on small arrays is measured on the host until
-the call returns; each result is deleted at once.
+The number of gigabytes is the size of the operands, read once, plus the size of the results, written once. Times of
+large arrays are measured between two events over 20 calls. The time of a call on small arrays is measured on the host
+until the call returns; each result is deleted at once.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from typing import Any
 import machine
 from last_rows_groups import BATCHES, GROUPS, OWN, SIDES, Results, Settings
 
-# Fraction by which PyGPU may be slower than the best other library and still reach its goal, because times are noisy.
+# PyGPU reaches its goal even if it is slower than the best other library by this fraction, because times are noisy.
 NOISE = 0.02
 NUMPY, FLOOR = "NumPy", "floor"
 BEST_PEER = "the best peer, less 2 % of noise"
@@ -34,7 +34,7 @@ BEST_PEER = "the best peer, less 2 % of noise"
 
 @dataclass(frozen=True)
 class Row:
-    """Define one row of the table: a benchmark with its group, its goal and its limit."""
+    """Define one row of the table: a benchmark with its group, its goal, and the limit of its value."""
 
     what: str
     group: str

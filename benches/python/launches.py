@@ -1,4 +1,4 @@
-"""Measure launches of kernels and graphs, and the first launch of a process, against the driver and other libraries.
+"""Time launches of kernels and graphs, and the first launch of a process, with PyGPU, the driver and other libraries.
 
     python benches/python/launches.py [--json FILE] [--rounds 15]
 

@@ -37,7 +37,7 @@ class Library:
     note: str = ""
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """Return a function that runs a statement for a given number of iterations and returns its seconds."""
+        """Return a function that runs a statement a given number of times and returns the seconds of the whole run."""
         return timeit.Timer(statement, globals=self.names).timeit
 
 

@@ -3,9 +3,9 @@
     python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
 
 The unit is gigabytes per second of necessary traffic. A stencil combines each element with its neighbours. The traffic
-of a stencil is the plane or cube, read once, and the result, written once; that of a function is its operands and its
-result. All libraries evaluate the same NumPy expressions. PyGPU defers the operations of a stencil and computes them by
-one kernel, which an explicit flush launches.
+of a stencil is the plane or cube, read once, and the result, written once; the traffic of a function is its operands
+and its result. All libraries evaluate the same NumPy expressions. PyGPU defers the operations of a stencil and computes
+them by one kernel, which an explicit flush launches.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: int) -> Callable[[], Any]:
-    """Return a function that calls the method `name` of an array with the axis, by the keyword `axis` or `dim`."""
+    """Return a function that calls an array's method `name` and passes the axis as `axis`, or as `dim` to torch."""
     method = getattr(x, name)
     return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
 

@@ -2,9 +2,9 @@
 
     python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
 
-The number of gigabytes is the size of the mask and the operands, read once, plus that of the results, written once. A
-copied row counts twice, as it is read and written. Times of large arrays are measured between two events over 20 calls.
-The time of a small array is measured on the host until the call returns; each result is deleted at once.
+The number of gigabytes is the size of the mask and the operands, read once, plus the size of the results, written once.
+A copied row counts twice, because it is read and written. Times of large arrays are measured between two events over 20
+calls. The time of a small array is measured on the host until the call returns; each result is deleted at once.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 import machine
 
 CALLS = 20
-# A call that takes longer than this number of seconds is timed only once.
+# If a call takes longer than this number of seconds, only one call is timed.
 LONG = 0.1
 # Number of small calls that are timed together, as one batch.
 BATCH = 300

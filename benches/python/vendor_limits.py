@@ -95,7 +95,7 @@ class Plan:
             raise RuntimeError(f"{name} gave {code}")
 
     def call(self, source: PyGPU.GPUArray, target: PyGPU.GPUArray) -> Callable[[], None]:
-        """Return a function that transforms `source` into `target`, both of which it keeps alive."""
+        """Return a function that transforms `source` into `target` and keeps both arrays alive."""
         places = (ctypes.c_void_p(source.ptr), ctypes.c_void_p(target.ptr))
         if self.kind == COMPLEX:
             return lambda _keep=(source, target): self._checked("cufftExecC2C", self.handle, *places, FORWARD)

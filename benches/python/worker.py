@@ -1,4 +1,4 @@
-"""Time one library once in a separate process, which compare.py starts in each round.
+"""Time one library in this process; compare.py starts a new process for each library and round.
 
 The command is `python worker.py NAME SETTINGS FILE`. SETTINGS is JSON (see `Settings`), and the worker writes its
 figures to FILE.

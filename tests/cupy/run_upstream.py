@@ -47,8 +47,8 @@ COUNTED = (
 )
 """The test modules that run by default: tests of NumPy's names, kernels, `cupy.cuda`, `cupy.testing` and `cupyx`.
 
-Tests of private modules are left out (``cupy._core``, carray, CUB, cuTENSOR, caches of compilers, wrappers of CUDA's
-libraries, plans of FFTs), and so are those of packages and functions that PyGPU lacks by design: sparse matrices,
+Tests of private modules are omitted (``cupy._core``, carray, CUB, cuTENSOR, caches of compilers, wrappers of CUDA's
+libraries, plans of FFTs), and so are tests of packages and functions that PyGPU lacks by design: sparse matrices,
 images, signals, interpolation, the compiler of Python functions, textures, several processes, cosine and Hankel
 transforms.
 """

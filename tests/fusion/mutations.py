@@ -129,7 +129,7 @@ def replaced(text: str, before: str, after: str) -> str:
 def write(path: Path, text: str) -> None:
     """Write a file of the copied sources with a constant modification time, so that cargo rebuilds only changed files.
 
-    The time is that of the original file or that of this tool, whichever is later.
+    The time is the modification time of the original file or of mutations.py, whichever is later.
     """
     path.write_text(text)
     newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)
@@ -192,7 +192,7 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # If there is no report of a failure, the process has crashed in the test that began last.
+    # If there is no report of a failure, the process has crashed in the last test that began.
     begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
     return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 

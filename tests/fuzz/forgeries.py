@@ -81,7 +81,7 @@ class Indexed:
 
 
 class Lying:
-    """Define a sequence whose `len` may differ from the number of its items."""
+    """Define a sequence for which `len` may return another number than that of its items."""
 
     def __init__(self, length: Any, items: list[Any]) -> None:
         self.length, self.items = length, items

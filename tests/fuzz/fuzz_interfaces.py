@@ -141,7 +141,7 @@ def indices(source: Bytes) -> None:
 
 
 def near(argument: Any) -> Any:
-    """Limit the 64-bit integers in an argument to -99 to 99, because NumPy truncates larger ones to 32 bits.
+    """Limit the 64-bit integers in an argument to -99 to 99, because NumPy truncates larger integers to 32 bits.
 
     Axes and offsets beyond these limits are out of range for all arrays of the test, so the result does not change.
     """

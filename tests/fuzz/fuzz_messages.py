@@ -117,7 +117,7 @@ def forged_handles(handle: Any, generator: random.Random) -> Iterator[tuple[str,
 
 
 def byte_range(array: PyGPU.GPUArray) -> tuple[int, int]:
-    """Return the addresses of an array's first byte and of the first byte behind the array."""
+    """Return the addresses of an array's first byte and of the first byte after its end."""
     reaches = [(length - 1) * stride for length, stride in zip(array.shape, array.strides, strict=True)]
     low = array.ptr + sum(reach for reach in reaches if reach < 0)
     return low, array.ptr + sum(reach for reach in reaches if reach > 0) + array.itemsize

@@ -65,7 +65,7 @@ def round_of(seed: int, peers: Sequence[str] | None) -> tuple[int, list[str]]:
 
 
 def growth(samples: Sequence[dict[str, int]], name: str) -> int:
-    """Return the growth of memory use: median of the last quarter of the samples minus that of the second quarter."""
+    """Return the growth of memory use: the median of the last quarter of the samples minus the median of the second."""
     quarter = len(samples) // 4
     values = [one[name] for one in samples]
     return round(statistics.median(values[-quarter:]) - statistics.median(values[quarter : 2 * quarter]))

@@ -4,8 +4,9 @@ In each, threads run the garbage collector during the import, as Dask's workers 
 
 python tests/helpers/import_storm.py --imports 200
 
-The test suite makes few such imports; use this command for more of them on a machine with a GPU. Its exit status is the
-number of failed imports. In the past, imports failed because the collector visited an uninitialized object of PyGPU.
+The test suite makes few such imports; use this command to make more imports on a machine with a GPU. Its exit status is
+the number of failed imports. In the past, imports failed because the collector visited an uninitialized object of
+PyGPU.
 """
 
 from __future__ import annotations

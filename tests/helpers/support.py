@@ -78,7 +78,7 @@ def examples(count: int) -> settings:
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
-    """Return all cases, or the cases `few` on a simulated GPU, which needs a third of a second to compile a kernel."""
+    """Return all cases; on a simulated GPU, where a kernel takes 0.3 s to compile, return only the cases `few`."""
     PyGPU.config()
     return cases if on_cpu() or simulated.driver() is None else few
 

@@ -69,7 +69,7 @@ class Call:
     def filled(self) -> Call:
         """Return the call with an explicit shape and dtype for every array.
 
-        An array without shape or dtype gets that of the first array.
+        An array without shape or dtype gets the shape or dtype of the first array.
         """
         first = self.first()
         first = first.filled(Operand((2, 3), "float64"))

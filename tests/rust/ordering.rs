@@ -159,7 +159,7 @@ fn failed_allocation_synchronizes_trims_pool_and_retries_once() {
 
 #[test]
 fn free_error_affects_no_other_operation_and_is_reported_once() {
-    // Tests a fixed defect: after an error of a free, the next allocation or launch of any thread failed.
+    // Tests a fixed defect: after a failed free, the next allocation or launch of any thread failed.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let (block, other) = (bench.block(&stream), bench.block(&stream));

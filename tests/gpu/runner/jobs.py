@@ -140,7 +140,7 @@ def memory_of_sessions() -> dict[int, int]:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             pages = int((folder / "statm").read_text().split()[1])
         except (OSError, IndexError, ValueError):
-            continue  # The process has ended.
+            continue  # The process ended before it was measured.
         session = int(fields[3])
         used[session] = used.get(session, 0) + pages * PAGE
     return used

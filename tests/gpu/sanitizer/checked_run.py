@@ -214,7 +214,7 @@ def unfinished(piece: Piece, why: str, tests: int = 0) -> dict[str, Any]:
 def why_unfinished(job: Checked, cases: Sequence[reports.Case], report: findings.Report) -> str:
     """Return why a job is not finished, or an empty text."""
     reason = reason_of(job, cases)
-    # If there are findings, the tool replaces the exit status of the process.
+    # The tool replaces the exit status of the process if it has findings.
     is_replaced = job.status == FOUND and bool(cases)
     if reason is not None and reason.has_lost_tests and not is_replaced:
         return str(reason)

@@ -78,7 +78,7 @@ SHARED = (
     "tests/sorting/test_sets.py",
     "tests/sorting/test_sort.py",
 )
-# Tests of the other kernels.
+# Tests of kernels that do not exchange values through shared memory.
 OTHER_KERNELS = (
     "tests/arithmetic/test_casts.py",
     "tests/arithmetic/test_complex_edges.py",

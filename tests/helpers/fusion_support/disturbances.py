@@ -1,6 +1,6 @@
 """Disturb random programs without changing their values.
 
-The disturbances are finalisers that use arrays, and memory requests that fail once.
+The disturbances are finalisers that use arrays, and requests for memory that fail at the first attempt.
 """
 
 from __future__ import annotations

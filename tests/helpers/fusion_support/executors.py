@@ -24,9 +24,10 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """Execute a program once. Hold its numbered arrays and the values that the program read.
+    """Execute a program once.
 
-    A world is one run of the program's steps. This class runs the steps in NumPy; `Device` runs them in PyGPU.
+    Hold the program's numbered arrays and the values that the program read. A world is one run of the program's steps.
+    This class runs the steps in NumPy; `Device` runs them in PyGPU.
     """
 
     xp: Any = np

@@ -1,7 +1,7 @@
 """Run random programs of deferred operations in NumPy, and in PyGPU without and with deferral.
 
-A program is a list of steps with their random choices, drawn while NumPy runs the program. PyGPU then runs it twice,
-in the fusion modes `"off"` and `"auto"`. The values that both runs read must be equal in all bits, and equal to
+A program is a list of steps with their random choices, drawn while NumPy runs the program. PyGPU then runs the program
+twice, in the fusion modes `"off"` and `"auto"`. The values that both runs read must be equal in all bits, and equal to
 NumPy's.
 
 Bits of NaN are excluded: IEEE 754 leaves the sign and the payload of a computed NaN to the compiler. A compiler may

@@ -1,6 +1,6 @@
 """Call kernels of another library through ctypes.
 
-The kernels are those of kernels.cu compiled by nvcc, or those that a simulated driver exports.
+The kernels are compiled by nvcc from kernels.cu, or exported by a simulated driver.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ def driver() -> ctypes.CDLL:
 
 
 def current_context() -> int:
-    """Return the driver's current context of the calling thread; 0 if there is none."""
+    """Return the handle of the calling thread's current CUDA context; 0 if the thread has none."""
     context = ctypes.c_void_p()
     assert driver().cuCtxGetCurrent(ctypes.byref(context)) == 0
     return context.value or 0

@@ -125,7 +125,7 @@ PROGRAMS |= {
 def main() -> None:
     """Run each program in both forms, and print the reports.
 
-    With arguments, run one form and turn reports into warnings.
+    With arguments, run the named form of the named program, and turn reports into warnings.
     """
     PyGPU.zeros(1)
     PyGPU.synchronize()

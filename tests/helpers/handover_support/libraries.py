@@ -67,7 +67,7 @@ class Library:
 class Baton:
     """Hold a piece of memory that libraries pass to each other, and its expected contents.
 
-    The array `holder` is the one by which the current library uses the memory.
+    The current library uses the memory through the array `holder`.
     """
 
     holder: Any

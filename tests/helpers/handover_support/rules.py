@@ -35,8 +35,8 @@ class Rule(NamedTuple):
 
 
 RULES: dict[tuple[str, str, str], Rule] = {
-    # PyGPU imports by the producer's exchange table, DLPack methods or array interface, and passes PyGPU's current
-    # stream.
+    # PyGPU imports by the producer's exchange table, DLPack methods or array interface, and passes its current stream
+    # to the producer.
     ("*", "PyGPU", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "asarray"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "interface"): Rule(CONSUMER, PROGRAM),

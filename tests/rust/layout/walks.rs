@@ -193,8 +193,8 @@ fn check(case: &Case) {
             "{found:?} in C order"
         ),
         None => {
-            // The loop nest visits the axes that are not reduced in C order. For each of their indices, it visits the
-            // reduced axes in C order.
+            // In C order, the loop nest visits the indices of the axes that are not reduced. For each of these indices,
+            // it visits the indices of the reduced axes in C order.
             let mut sorted = expected.clone();
             sorted.sort_by_key(|place| place.kept); // A stable sort: elements with equal `kept` stay in C order.
             assert_eq!(found, sorted);

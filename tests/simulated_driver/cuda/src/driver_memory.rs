@@ -48,7 +48,8 @@ export! {
         if !(1..=6).contains(&advice) {
             return Err(INVALID_VALUE);
         }
-        // The advice values 1, 2 and 4 apply to no location, so the argument `place` is ignored.
+        // The advice values 1 and 2 (read-mostly or not) and 4 (no preferred location) need no location, so the
+        // argument `place` is ignored.
         on.driver.check_managed(address, bytes as u64, if matches!(advice, 1 | 2 | 4) { -1 } else { place })
     }
 
