@@ -31,7 +31,7 @@ Figures = dict[str, float]
 
 
 def measure(sizes: list[int], path: Path) -> None:
-    """Measure all timed calls with the build of PyGPU that this process imports, and return their seconds."""
+    """Measure all timed calls with the build of PyGPU that this process imports, and return each call's seconds."""
     import libraries
     from launches import host_time, medians, pygpu_graph, pygpu_launches, replay_time
     from worker import Settings, measure_calls, measure_transfers

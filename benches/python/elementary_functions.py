@@ -30,7 +30,7 @@ OPERANDS: dict[str, tuple[tuple[float, float], ...]] = {
 
 
 def named(library: Library, name: str) -> Callable[..., Any]:
-    """Return a library's function by its name in the array API, or `erf` by SciPy's name."""
+    """Return a library's function by its name in the array API standard, or `erf` by its name in SciPy."""
     if name == "erf":
         function = function_of(library, name)
         if function is None:

@@ -78,7 +78,7 @@ def large(
 
 
 def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
-    """Bind an expression to the functions of one library; the returned function takes only the arrays of operands."""
+    """Bind an expression to the functions of one library; the returned function takes only the operand arrays."""
 
     def function(*arrays: Any) -> Any:
         return work(names, *arrays)

@@ -78,7 +78,7 @@ Counts = dict[str, dict[str, int]]
 
 
 def turn() -> None:
-    """Run each statement N times and 2N times under callgrind; calls of `os.getppid` mark the ends of both runs."""
+    """Run each statement N times and 2N times under callgrind; calls of `os.getppid` mark start and end of each run."""
     import gc
     import time
     import timeit

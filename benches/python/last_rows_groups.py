@@ -45,7 +45,7 @@ MODULES = {"PyGPU": "PyGPU", "torch": "torch", "CuPy": "cupy", "JAX": "jax", "Nu
 
 @dataclass
 class Settings:
-    """Hold the array sizes of a measurement, the names of the calls to measure, and the time at which it ends."""
+    """Hold a measurement's array sizes, the names of the calls to measure, and the time at which to stop."""
 
     bytes: int = GIB
     quick: bool = False
@@ -281,7 +281,7 @@ def compared(results: Results, own: list[str], peers: list[str], sizes: list[int
 
 
 def label(size: int) -> str:
-    """Return a number of bytes in binary units."""
+    """Format a number of bytes with a binary unit."""
     return f"{size // GIB} GiB" if size >= GIB else f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
 
 

@@ -1,4 +1,4 @@
-"""Check that every file has the version of Cargo.toml, or print the changelog's section of the version.
+"""Check that every copy of PyGPU's version equals Cargo.toml's, or print the version's section of the changelog.
 
     python tools/release/version.py [--tag v0.2.0] [--notes]
 

@@ -53,7 +53,7 @@ def energy(heat):
 
 
 def spread_on_host(heat, steps, rate):
-    """Compute the same heat on the plate with NumPy, for comparison."""
+    """Simulate the heat on the plate with NumPy, for comparison."""
     for _ in range(steps):
         edge = np.pad(heat, 1, mode="edge")
         around = edge[:-2, 1:-1] + edge[2:, 1:-1] + edge[1:-1, :-2] + edge[1:-1, 2:]
@@ -64,7 +64,7 @@ def spread_on_host(heat, steps, rate):
 
 
 def live_on_host(cells, steps):
-    """Compute the same game of life with NumPy, for comparison."""
+    """Compute the game of life with NumPy, for comparison."""
     for _ in range(steps):
         shifts = [(up, right) for up in (-1, 0, 1) for right in (-1, 0, 1) if up or right]
         count = sum(np.roll(cells, shift, (0, 1)) for shift in shifts)

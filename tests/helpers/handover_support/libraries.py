@@ -90,7 +90,7 @@ class Baton:
 
 
 class Own(Library):
-    """Use the memory through a PyGPU array; PyGPU itself orders the accesses on all of its streams."""
+    """Use a baton's memory through a PyGPU array; PyGPU itself orders the accesses on all of its streams."""
 
     name = "PyGPU"
 
@@ -141,7 +141,7 @@ class Own(Library):
 
 
 class Host(Library):
-    """Use the memory through a NumPy array."""
+    """Use a baton's memory through a NumPy array."""
 
     name, on_device = "NumPy", False
 
@@ -153,7 +153,7 @@ class Host(Library):
 
 
 class Torch(Library):
-    """Use the memory through a PyTorch tensor.
+    """Use a baton's memory through a PyTorch tensor.
 
     Each object works on one of PyTorch's streams.
     """
@@ -186,7 +186,7 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """Use the memory through a CuPy array.
+    """Use a baton's memory through a CuPy array.
 
     Each object works on one of CuPy's streams.
     """
@@ -219,7 +219,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """Use the memory through a device array of numba-cuda, on the default stream."""
+    """Use a baton's memory through a device array of numba-cuda, on the default stream."""
 
     name = "numba"
 
@@ -238,7 +238,7 @@ class Numba(Library):
 
 
 class Jax(Library):
-    """Use the memory through a JAX array.
+    """Use a baton's memory through a JAX array.
 
     JAX's arrays are constant, so a write makes a new array. JAX chooses its streams.
     """
@@ -289,7 +289,7 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """Use the memory through cuda.core.
+    """Use a baton's memory through cuda.core.
 
     Each object works on one of cuda.core's streams.
     """

@@ -131,7 +131,7 @@ def broadcast(soak: Soak) -> Held | None:
 
 @operation(3)
 def view(soak: Soak) -> Held | None:
-    """View the bytes as another dtype, except bool, for which all bytes must be 0 or 1."""
+    """View the bytes of an array as another dtype, except bool, for which all bytes must be 0 or 1."""
     held = soak.pick(in_numbers)
     return held and view_of(soak, held, "view", soak.choices.choice(NUMPYS_OWN[1:]))
 

@@ -23,7 +23,7 @@ const BEGINNINGS: [(u64, &[u64]); 9] = [
     (7, &[1, 1, 7, 11, 19]),
 ];
 
-/// Returns the direction vectors of a dimension, as 64-bit numbers.
+/// Returns the direction vectors of a dimension of the Sobol sequence, as 64-bit numbers.
 fn vectors(dimension: usize) -> [u64; 64] {
     let mut odd = [1_u64; 64];
     if let Some((coefficients, first)) = (dimension % 10).checked_sub(1).map(|place| BEGINNINGS[place]) {

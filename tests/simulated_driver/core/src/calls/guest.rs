@@ -168,7 +168,7 @@ impl Driver {
 pub struct Errand {
     /// Executes the work. If it was captured, each launch of the graph calls this function.
     pub work: unsafe extern "C" fn(u64) -> u32,
-    /// Frees the data after the last execution.
+    /// Frees the data after the last execution of the work.
     pub end: unsafe extern "C" fn(u64),
     /// Argument of both functions.
     pub data: u64,

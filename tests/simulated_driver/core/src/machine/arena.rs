@@ -160,8 +160,9 @@ impl Arena {
         change(&mut doors);
         match (before, doors.is_open()) {
             (false, true) => self.protect(libc::PROT_READ | libc::PROT_WRITE),
-            // `mprotect` would visit every page that was ever touched, twice for each kernel. A new mapping has no
-            // pages yet, so the cost of a mapping depends only on the pages that the next kernel touches.
+            // Map the memory again instead of calling `mprotect`, which would visit every page that was ever touched,
+            // twice for each kernel. A new mapping has no pages yet, so the cost of a mapping depends only on the pages
+            // that the next kernel touches.
             (true, false) if !doors.has_adopted => self.map(Some(self.visible), libc::PROT_NONE).map(drop),
             (true, false) => self.protect(libc::PROT_NONE),
             _ => Ok(()),

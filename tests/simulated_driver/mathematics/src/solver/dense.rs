@@ -145,8 +145,8 @@ pub fn cholesky(a: &mut Matrix) -> i32 {
     0
 }
 
-/// Applies a reflector, `1 - factor v v*`, to columns. The vector v is 1 at `k`, followed by the values stored below it
-/// in the column.
+/// Applies a reflector, `1 - factor v v*`, to columns. The vector v is 1 at index `k`, followed by the values that
+/// column `k` of `of` stores below the diagonal.
 fn reflect(of: &Matrix, k: usize, factor: C, onto: &mut Matrix, columns: std::ops::Range<usize>) {
     let v = |row: usize| if row == k { C::ONE } else { of.get(row, k) };
     for column in columns {
