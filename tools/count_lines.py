@@ -138,7 +138,7 @@ def count(files: Mapping[str, str]) -> Counter[tuple[str, str]]:
 
 
 def git(*arguments: str) -> bytes:
-    """Return the output of a git command; exit with its message if it fails."""
+    """Return the output of a git command; if the command fails, exit with the message of git."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=False)
     if done.returncode:
         sys.exit(done.stderr.decode())

@@ -121,7 +121,7 @@ def errors(names: Iterable[Name]) -> Iterator[str]:
 
 
 def index(names: list[Name]) -> str:
-    """Return the text of the index: the modules of names defined in Python, the groups, and host parameters."""
+    """Return the text of the index: the modules of names, the groups, and the parameters that accept an ndarray."""
     homes = {one.name: module_of(one.path) for one in names if one.path.suffix == ".py"}
     groups = {
         group: sorted((one for one in names if one.group == group), key=lambda one: (one.kind != "classes", one.name))

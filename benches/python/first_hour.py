@@ -68,7 +68,7 @@ def measured(cache: Path) -> dict[str, Any]:
 
 
 def size(folder: Path) -> int:
-    """Return the bytes of all files in a folder."""
+    """Return the total size of all files in a folder in bytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -92,7 +92,7 @@ def states(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print a table, and write the JSON file."""
+    """Measure all states of the kernel cache, print a table, and write the JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="file for the result")
     given = parser.parse_args()

@@ -118,7 +118,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def measure(size: int, only: str, sizes: list[int]) -> None:
-    """Measure all cases in this process, and print one JSON object for each."""
+    """Measure all cases in this process, and print one JSON object for each case."""
     import PyGPU
 
     for itemsize in sizes:

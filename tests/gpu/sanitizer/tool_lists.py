@@ -35,8 +35,7 @@ NO_FAILED_CALL = (
     "tests/gpu/test_streams.py",
     "tests/gpu/test_strided_copies.py",
 )
-# To find the number of a kernel's parameters, PyGPU queries the parameters one after another until this driver call
-# fails.
+# To count a kernel's parameters, PyGPU queries the parameters one after another until this driver call fails.
 EXPECTED_CALLS = ("cuFuncGetParamInfo",)
 
 # Tests of kernels that exchange values through shared memory.

@@ -16,7 +16,7 @@ enum Act {
     Use(Access, usize),
     /// Reads or writes the block on a borrowed queue that its owner keeps alive.
     Kept(Access, usize),
-    /// Reads or writes the block on a borrowed queue without an owner, whose number is invalid afterwards.
+    /// Reads or writes the block on a borrowed queue without an owner. The number of the queue is invalid afterwards.
     Bare(Access, usize),
     /// Exports the block to a consumer, which works on a queue and then returns the block.
     Lent(Access, usize),

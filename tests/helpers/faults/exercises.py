@@ -134,7 +134,7 @@ def in_order() -> None:
 
 
 def somebody_elses_stream() -> None:
-    """Use a stream that another library created, by its handle."""
+    """Use another library's stream, which PyGPU receives only as a handle."""
     owner = PyGPU.Stream()
     stream = PyGPU.Stream.from_handle(owner.handle, owner=owner)
     with stream:
@@ -329,7 +329,7 @@ def graphs() -> None:
 
 
 def updated_graphs() -> None:
-    """Update a kernel, a fill and a copy of a graph, and then the whole graph."""
+    """Update a kernel, a fill and a copy in a graph, and then the whole graph."""
     scale = PyGPU.Module(SOURCE).get_function("scale")
     array, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     bytes_, copied = PyGPU.zeros(100, "uint8"), PyGPU.zeros(HOST.shape, HOST.dtype)

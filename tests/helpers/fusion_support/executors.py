@@ -75,7 +75,7 @@ class World:
         self.lent.clear()
 
     def write_as_others(self, array: Any, host: np.ndarray, _how: int) -> None:
-        """Write the values of `host` to the address of an array, like another library."""
+        """Write the values of `host` to the address of an array, as another library does."""
         array[...] = host
 
     def upload(self, array: Any, host: np.ndarray) -> None:
@@ -259,7 +259,7 @@ class Device(World):
 
 
 class Others:
-    """Write memory by driver calls that PyGPU does not observe, like another library."""
+    """Write memory by driver calls that PyGPU does not observe, as another library does."""
 
     def __init__(self) -> None:
         self.is_hip = PyGPU.backend_name() == "hip"

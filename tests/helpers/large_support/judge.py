@@ -62,7 +62,7 @@ class Large:
         return rows, math.ceil(math.ceil(self.elements / rows) / divisor) * divisor
 
     def cube(self) -> tuple[int, int, int]:
-        """Return the shape of an array of three nearly equal axes."""
+        """Return the shape of an array with three axes of nearly equal length."""
         side = math.ceil(self.elements ** (1 / 3))
         return side, side + 1, math.ceil(self.elements / (side * (side + 1)))
 

@@ -18,7 +18,7 @@ COMPLEX = (REAL + 1j * REAL[::-1]).astype(np.complex64)
 
 
 def as_floats(array: PyGPU.GPUArray) -> PyGPU.GPUArray:
-    """Return complex numbers as pairs of floats along a last axis that is twice as long."""
+    """View an array of complex numbers as floats, with a last axis that is twice as long."""
     return array.view(np.float32)
 
 

@@ -305,7 +305,7 @@ fn loop_nest_rejects_incompatible_shapes_with_numpy_message() {
     assert!(text.contains("operands could not be broadcast together with shapes (2,3) (4,)"), "{text}");
     let (tall, wide) = (of(&[1 << 40, 1]), of(&[1 << 40]));
     assert!(refused(&[&tall, &wide]).contains("array is too big"));
-    // Shapes without elements must be compatible too, so the test includes them.
+    // Shapes of arrays without elements must be compatible, too.
     assert!(refused(&[&of(&[0, 3]), &of(&[0, 4])]).contains("could not be broadcast"));
     assert_eq!(LoopNest::plan(&[&of(&[0, 3]), &of(&[1, 3])], LoopNestRules::default()).unwrap().size(), 0);
 }

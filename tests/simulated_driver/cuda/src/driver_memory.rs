@@ -11,7 +11,8 @@ use crate::entry::{Out, export};
 const PITCH: usize = 512;
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// The handle type is a structure, because C passes an array by its address, but this handle by value.
+/// The handle type is a structure, because the driver's functions take the handle by value, and C would pass an array
+/// by its address.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Handle {

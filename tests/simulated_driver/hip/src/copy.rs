@@ -72,7 +72,7 @@ fn cuboid(on: &Call, copy: hipMemcpy3DParms, stream: u64, waits: bool) -> Outcom
     let device = on.device()?;
     let (to, from) = memories(copy.kind)?;
     let [width, height, depth] = copy.extent.map(|length| length as u64);
-    // If an array takes part in the copy, widths are counted in its elements.
+    // If an array takes part in the copy, widths are counted in elements of the array.
     let array = if copy.target_array != 0 { copy.target_array } else { copy.source_array };
     let item = if array == 0 { 1 } else { on.driver.array_item(array)? };
     let extent = Extent { width: width.checked_mul(item).ok_or(INVALID_VALUE)?, height, depth };

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-/// Vendor whose function name the program called.
+/// Vendor under whose name the program called a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vendor {
     Nvidia,

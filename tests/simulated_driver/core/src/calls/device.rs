@@ -288,7 +288,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Allows or forbids host code to access a device's memory at the addresses that programs see.
+    /// Allows or forbids host code to access a device's memory at the addresses that programs use.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

@@ -28,7 +28,7 @@ pub const HANDLE_BYTES: usize = 64;
 /// Magic number at the start of a handle.
 const MARK: u64 = u64::from_le_bytes(*b"SIMULATE");
 
-/// Content of an inter-process handle: 64-bit numbers in this order.
+/// Content of an inter-process handle: 64-bit numbers in the order of these fields.
 #[derive(Clone, Copy, Default)]
 struct Name {
     process: u64,
@@ -183,7 +183,7 @@ impl Driver {
         Ok(Name { process: own_process(), device, address: event, ..Name::default() }.written())
     }
 
-    /// Opens the event of a handle as a new event.
+    /// Opens the event that a handle identifies, as a new event.
     ///
     /// # Errors
     /// The same error as `open_shared`.

@@ -74,7 +74,7 @@ impl Arena {
         if address == libc::MAP_FAILED { Err(Error::last_os_error()) } else { Ok(address.expose_provenance() as u64) }
     }
 
-    /// Returns the first address that programs see.
+    /// Returns the first address that programs use.
     pub fn start(&self) -> u64 {
         self.visible
     }
@@ -113,8 +113,8 @@ impl Arena {
 
     /// Ends the access that `enter_kernel` allowed.
     pub fn leave_kernel(&self) {
-        // If the protection cannot be restored, the memory stays accessible. A test may then miss a defect, but it does
-        // not report a false one.
+        // If the protection cannot be restored, the memory stays accessible. A test may then miss a defect, but does
+        // not fail without a defect.
         let _ = self.change(|doors| doors.kernels = doors.kernels.saturating_sub(1));
     }
 
@@ -124,7 +124,7 @@ impl Arena {
     }
 
     /// Replaces `bytes` bytes of the arena, from the address `start` on, by whole pages of the given file. The pages
-    /// are mapped twice: at the addresses that programs see, and at the private addresses of the driver's workers.
+    /// are mapped twice: at the addresses that programs use, and at the private addresses of the driver's workers.
     ///
     /// # Errors
     /// Returns the error of the operating system.
