@@ -48,7 +48,7 @@ def cool(heat, outside, rate, radiation):
 
 @cp.fuse()
 def energy(heat):
-    """Return the sum of the squares."""
+    """Return the sum of sqrt(h * h + 1) - 1 over the heat h of all cells."""
     return cp.sum(cp.sqrt(heat * heat + 1) - 1)
 
 

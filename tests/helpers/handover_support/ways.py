@@ -188,7 +188,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, HandoverProtocol]:
     if isinstance(target, CudaCore):
         return {"view": lambda holder, baton, choices: core_view(holder, target)}
     if isinstance(source, Jax) and isinstance(target, Numba):
-        return {}  # Numba would write into memory that JAX's array interface declares read-only.
+        return {}  # Numba would ignore that JAX's array interface is read-only.
     if isinstance(target, Torch):
         torch = target.torch
         ways = {}

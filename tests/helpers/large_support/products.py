@@ -71,7 +71,7 @@ def long_inner_axis(large: Large) -> None:
 
 
 def squares(size: int) -> np.ndarray:
-    """Return the products, modulo 256, of the two rows with each other and with themselves."""
+    """Return the 2 x 2 matrix of the products, modulo 256, of two rows with each other and with themselves."""
     rows = [BYTES.astype(np.int64), np.roll(BYTES, -(size % P)).astype(np.int64)]
     return np.array([[total(one * other, size) % 256 for other in rows] for one in rows], np.uint8)
 
