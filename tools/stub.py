@@ -265,7 +265,7 @@ def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
 def values(exported: list[Name]) -> dict[str, list[str]]:
     """Return the names of ufuncs and reductions, including aliases, with their lines after ``name:``.
 
-    These lines are the type and, for a ufunc, its summary, because editors do not show the docstring of an object.
+    The lines contain the type and, for a ufunc, its summary, because editors do not show the docstring of an object.
     """
     entries, others = ufuncs()
     types = {1: "Ufunc", 2: "Ufunc[tuple[GPUArray, GPUArray]]"}

@@ -46,7 +46,8 @@ GROUPS = {
 """The groups of the reference, in the order of the page, and the tiers of their names."""
 
 EXCEPTIONS = {
-    # A handle is a pickle of internals, which differ between versions, and sharing was never tested on an AMD GPU.
+    # A shared handle is a pickle of internals, which differ between versions, and sharing was never tested on an AMD
+    # GPU.
     "SharedHandle": EXPERIMENTAL,
     "open_shared": EXPERIMENTAL,
     # Conditional nodes exist only for CUDA 12.4 and newer, and on the CPU.
@@ -54,7 +55,7 @@ EXCEPTIONS = {
     "GraphCondition": EXPERIMENTAL,
     # Tensor maps exist only for compute capability 9.0 and newer.
     "TensorMap": EXPERIMENTAL,
-    # The report describes how PyGPU defers operations, which may change.
+    # The report describes how PyGPU defers operations; the rules of deferral may change.
     "fusion_report": EXPERIMENTAL,
 }
 """Declared names whose tier differs from that of their group, each with the reason."""

@@ -1,6 +1,6 @@
 """Import PyGPU in many new processes.
 
-In each, threads run the garbage collector during the import, as Dask's workers do.
+In each process, threads run the garbage collector during the import, as in Dask's workers.
 
 python tests/helpers/import_storm.py --imports 200
 

@@ -1,7 +1,7 @@
 """Find the workspace paths in a Rust file, and the parts of the file that a `cfg` attribute controls.
 
-The reader works on tokens: it blanks comments and literals, matches braces, and expands `use` trees. It must never miss
-a path that rustc would resolve; in case of doubt it reports a path that may not exist.
+The reader works on tokens: it blanks comments and literals, matches braces, and expands `use` trees. The reader must
+never miss a path that rustc would resolve; in case of doubt it reports a path that may not exist.
 """
 
 import re

@@ -67,7 +67,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def files_with_tests(paths: Sequence[str]) -> list[str]:
-    """Return the test files of paths, sorted and relative to the current folder."""
+    """Return the test files in the given paths, sorted and relative to the current folder."""
     found: set[str] = set()
     for path in map(Path, paths):
         if not path.exists():
