@@ -118,7 +118,7 @@ def attempt(item: pytest.Function) -> None:
 def compiled_together(request: pytest.FixtureRequest) -> None:
     """Compile the first kernels of each selected test of a module on a simulated GPU, a few dozen at a time.
 
-    Tests with fixtures that are not active yet are not called.
+    Tests that need fixtures in addition to their parameters do not run.
     """
     chosen = [item for item in request.session.items if item.path == request.path]
     simulated.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)

@@ -42,7 +42,7 @@ extern "C" __global__ void tree(const float *x, float *out, int n) {
     if (t == 0) out[blockIdx.x] = s[0];
 }
 """
-# This kernel has a separate source, because PyGPU does not split kernels whose source contains waits within a warp.
+# PyGPU does not split this kernel, because its threads wait within a warp. Each thread therefore has a stack.
 WARPS = r"""
 extern "C" __global__ void shuffles(const float *x, float *out, int n) {
     __shared__ float s[8];
