@@ -235,8 +235,9 @@ impl Poison {
         let from = self.place.next_multiple_of(PAGE);
         let to = (self.place + self.bytes) / PAGE * PAGE;
         let address: *mut c_void = pointer(from).cast();
-        // The call of `madvise` only saves memory, so a failure is ignored. SAFETY: the range consists of whole pages
-        // of the block. The caller guarantees that no other code uses the block.
+        // The call of `madvise` only saves memory, so a failure is ignored.
+        // SAFETY: the range consists of whole pages of the block. The caller guarantees that no other code uses the
+        // block.
         unsafe { libc::madvise(address, (to - from) as usize, libc::MADV_REMOVE) };
     }
 }

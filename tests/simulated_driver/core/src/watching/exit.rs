@@ -16,8 +16,8 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 /// Registers the function that writes the report at process exit.
 pub(crate) fn watch() {
     WATCH.call_once(|| {
-        // If the registration fails, no report is written, and the tests detect the missing report. SAFETY: both
-        // registered functions are static and do not unwind.
+        // If the registration fails, no report is written, and the tests detect the missing report.
+        // SAFETY: both registered functions are static and do not unwind.
         unsafe {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
