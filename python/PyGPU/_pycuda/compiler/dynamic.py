@@ -86,7 +86,7 @@ class DynamicModule(CudaModule):
         nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._compiler_arguments
         options = default_options() if nvcc_options is None else list(nvcc_options)
         # Options of the linker (``-l``) are not passed to the compiler.
-        # By default a part is compiled to relocatable code.
+        # Without an option ``rdc``, the source is compiled to relocatable device code, which the linker requires.
         options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
         if not any("rdc" in text for text in options):
             options.append("-rdc=true")

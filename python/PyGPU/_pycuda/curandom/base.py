@@ -137,12 +137,12 @@ class Base(abc.ABC):
         self._skip(int(i) * self._count)
 
     def call_skip_ahead_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip in each part as many numbers as the largest element of `i`, for which the host waits.
+        """Skip numbers in each part of the sequence, as many as the largest element of `i`; the host waits for `i`.
 
         Parameters
         ----------
         i : GPUArray
-            Numbers to skip, one for each part; only the largest is used.
+            Count of numbers to skip for each part of the sequence; only the largest count is used.
         stream : Stream, optional
             Stream on which the work runs; defaults to the thread's current stream.
         """

@@ -36,7 +36,7 @@ TR_DEFAULT = -1
 
 # The size in bytes of a texture's variable encodes the texture's read mode (see texture_references.h).
 _READS_INTEGERS, _READS_INTEGERS_AS_FLOATS = 16, 24
-# Number of CUDA's attribute for the alignment of textures, and the alignment in bytes for other drivers.
+# Value of CUDA's device attribute for texture alignment, and the alignment in bytes on other backends.
 _TEXTURE_ALIGNMENT, _MAX_ALIGNMENT = 14, 256
 
 
