@@ -66,7 +66,7 @@ def _has_array(args: tuple[Any, ...]) -> bool:
 
 
 def is_available() -> bool:
-    """Return whether arrays can be created. PyGPU has a device on every machine: without a GPU, the CPU.
+    """Return whether arrays can be created: True, because PyGPU uses the CPU on a machine without a GPU.
 
     Returns
     -------
