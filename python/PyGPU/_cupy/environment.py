@@ -1,4 +1,4 @@
-"""Functions of the module `cupy` such as `show_config`, `is_available` and `get_array_module`."""
+"""Functions of `cupy` that report the environment or select a module, such as `show_config` and `get_array_module`."""
 
 from __future__ import annotations
 

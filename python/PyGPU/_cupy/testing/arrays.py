@@ -24,7 +24,7 @@ def _size(shape: Any) -> int:
 
 
 def _counted(values: np.ndarray[Any, Any], shape: Any, xp: Any, dtype: Any, order: str) -> Any:
-    """Convert integers to an array of a dtype; a bool is true for even numbers, a complex number has equal parts."""
+    """Convert integers to a dtype: even numbers to True, and to complex numbers with equal real and imaginary parts."""
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         values = values % 2 == 0

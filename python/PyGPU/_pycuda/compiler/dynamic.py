@@ -1,4 +1,4 @@
-"""PyCUDA's `DynamicModule` and `DynamicSourceModule`, which link sources and device libraries to a module."""
+"""PyCUDA's `DynamicModule` and `DynamicSourceModule`, which link sources and libraries of device code to a module."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class DynamicModule(CudaModule):
         return self
 
     def add_stdlib(self, libname: str) -> Self:
-        """Add one of the toolkit's libraries for device code.
+        """Add one of the CUDA toolkit's libraries of device code.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class DynamicSourceModule(DynamicModule):
         cuda_libdir: str | None = None,
     ) -> None:
         if _core.backend_name() == "cpu":
-            # On the CPU a single source needs no linking. The compiler rejects kernels that launch kernels.
+            # On the CPU a single source is not linked. The CPU's compiler rejects kernels that launch kernels.
             source_module = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
             self.module = source_module.module
             return

@@ -8,7 +8,7 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
-# Threads of a block in PyCUDA's generators. Programs create one seed for each thread that PyCUDA launches.
+# Number of threads of a block in PyCUDA's generators. Programs create one seed for each thread that PyCUDA launches.
 _GENERATORS_PER_BLOCK = 256
 
 
@@ -49,7 +49,7 @@ class Base(abc.ABC):
         Parameters
         ----------
         data : GPUArray
-            Array of float32, float64, int32 or uint32; with a generator of 64 bits also of int64 or uint64.
+            Array of float32, float64, int32 or uint32; a 64-bit generator also supports int64 and uint64.
         stream : Stream, optional
         """
         with on_stream(stream):

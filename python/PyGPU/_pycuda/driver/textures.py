@@ -41,10 +41,10 @@ _TEXTURE_ALIGNMENT, _MAX_ALIGNMENT = 14, 256
 
 
 class TextureReference:
-    """Settings and source of a module's file-scope texture.
+    """Settings and source memory of a module's file-scope texture.
 
-    `Module.get_texref` returns the reference of a module's texture. A reference that is created directly belongs to no
-    kernel.
+    `Module.get_texref` returns the reference of a module's texture. A reference that the constructor creates belongs to
+    no kernel.
 
     Notes
     -----
@@ -151,8 +151,7 @@ class TextureReference:
         bytes : int
             Number of bytes.
         allow_offset : bool, optional
-            Whether the texture may begin before `devptr`, if `devptr` does not have the alignment that the device
-            requires.
+            Whether the texture may begin before `devptr` if the address `devptr` is not aligned as the device requires.
 
         Returns
         -------
@@ -182,7 +181,7 @@ class TextureReference:
         devptr : int or object with an address
             The first element.
         descr : ArrayDescriptor
-            Format and numbers of the elements: width, height and channels.
+            Format of the channels, and the width, height and number of channels of the texture.
         pitch : int
             Bytes between the starts of rows.
         """
@@ -200,14 +199,14 @@ class TextureReference:
         format : array_format
             Format of a channel.
         num_components : int
-            Channels per element.
+            Number of channels per element.
         """
         dtype_of_format(format)
         self._format, self._channels = int(format), int(num_components)
         self._schedule_bind()
 
     def set_address_mode(self, dim: int, am: int) -> None:
-        """Set the address mode, which determines reads beyond the edges.
+        """Set the address mode of an axis, which determines the results of reads beyond the texture's edges.
 
         Parameters
         ----------
@@ -231,7 +230,7 @@ class TextureReference:
         self._schedule_bind()
 
     def set_flags(self, flags: int) -> None:
-        """Set how elements and coordinates are interpreted.
+        """Set how texture reads interpret elements and coordinates.
 
         Parameters
         ----------
@@ -287,7 +286,7 @@ def _axis(dim: int) -> int:
 
 
 def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
-    """Round an address down to the alignment of textures; return also the difference in bytes."""
+    """Round an address down to the alignment of textures; return the result and the difference in bytes."""
     backend = _core.backend_name()
     if backend == "cpu":
         return devptr, 0
@@ -354,12 +353,12 @@ class SurfaceReference:
 
 
 def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
-    """Bind a two-dimensional array to a texture reference, clamped at the edges and without interpolation.
+    """Bind a two-dimensional CUDA array to a texture reference; reads clamp at the edges and do not interpolate.
 
     Parameters
     ----------
     ary : Array
-        The array.
+        The CUDA array.
     texref : TextureReference
         The reference.
     """
@@ -397,7 +396,7 @@ def bind_gpuarray_with_format(
     allow_complex_hack: bool,
     allow_offset: bool,
 ) -> float:
-    """Bind an array to a texture reference with a format: the implementation of `GPUArray.bind_to_texref_ext`."""
+    """Bind an array to a texture reference and set its format: the implementation of `GPUArray.bind_to_texref_ext`."""
     if not array.flags.forc:
         raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
     name = array.dtype.name
