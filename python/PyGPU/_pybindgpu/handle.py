@@ -34,7 +34,7 @@ class Handle(Generic[Object]):
 
     @property
     def handle(self) -> int:
-        """The driver's handle as an integer; 0 if the creation failed, and after the destruction."""
+        """The driver's handle as an integer; 0 if the stream or event was not created, and after its destruction."""
         return 0 if self._object is None else self._object.handle
 
     def get(self) -> int:

@@ -168,7 +168,7 @@ def _code_of(error: Exception) -> int:
 
 
 def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, cudaError_t]:
-    """Call a function, and return its value and status; a device error is stored, and the value is `default`."""
+    """Call a function, and return its value and a status; after a device error, return `default` and its status."""
     try:
         return function(*args, **kwargs), SUCCESS
     except RecursionError:

@@ -255,7 +255,7 @@ class NumpyAliasBasicTestBase(_NumpyAlias):
 
 
 class NumpyAliasValuesTestBase(_NumpyAlias):
-    """Base class of test cases which check that a function of `cupy` returns NumPy's value."""
+    """Base class, with parameters as `unittest.TestCase`, of tests that a function of `cupy` returns NumPy's value."""
 
     args: tuple[Any, ...]
 

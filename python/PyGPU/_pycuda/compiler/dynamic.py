@@ -31,7 +31,7 @@ class DynamicModule(CudaModule):
     log_verbose : bool, optional
         Whether the linker prints more information.
     cuda_libdir : str, optional
-        Folder of the toolkit's device libraries.
+        Folder of the CUDA toolkit's libraries of device code.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class DynamicSourceModule(DynamicModule):
     nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     cuda_libdir : str, optional
-        Folder of the toolkit's device libraries.
+        Folder of the CUDA toolkit's libraries of device code.
 
     Examples
     --------

@@ -147,7 +147,7 @@ class TextureReference:
         Parameters
         ----------
         devptr : int or object with an address
-            The first element.
+            Address of the first element.
         bytes : int
             Number of bytes.
         allow_offset : bool, optional
@@ -179,7 +179,7 @@ class TextureReference:
         Parameters
         ----------
         devptr : int or object with an address
-            The first element.
+            Address of the first element.
         descr : ArrayDescriptor
             Format of the channels, and the width, height and number of channels of the texture.
         pitch : int
@@ -360,7 +360,7 @@ def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
     ary : Array
         The CUDA array.
     texref : TextureReference
-        The reference.
+        The texture reference.
     """
     texref.set_array(ary)
     texref.set_address_mode(0, address_mode.CLAMP)
@@ -376,7 +376,7 @@ def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
     matrix : array_like
         Matrix.
     texref : TextureReference
-        The reference.
+        The texture reference.
     order : str
         ``'C'`` or ``'F'``.
     """

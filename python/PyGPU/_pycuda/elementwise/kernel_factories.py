@@ -63,7 +63,7 @@ def _declare(**dtypes: Any) -> list[DtypedArgument]:
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Return the C type to which an operand is cast: the result's type, or its real type for a real operand."""
+    """Return the C type to which an operand is cast: the result's type, or the result's real type for real operands."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)

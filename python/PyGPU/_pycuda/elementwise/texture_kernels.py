@@ -128,7 +128,7 @@ def get_take_put_kernel(
     """Create a kernel that computes ``dest[dest_idx] = source[src_idx + offset]`` for one or more pairs of arrays.
 
     The kernel's arguments are the two index arrays, ``dest0, dest1, ...``, with `with_offsets` also
-    ``offset0, offset1, ...``, and the number of indices. The parameters are those of `get_take_kernel`.
+    ``offset0, offset1, ...``, and the number of indices. Parameters as for `get_take_kernel`.
     """
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "gmem_dest_idx"), VectorArg(idx_dtype, "gmem_src_idx")]
     arguments += [VectorArg(dtype, f"dest{number}") for number in range(vec_count)]

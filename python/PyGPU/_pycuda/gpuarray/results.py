@@ -22,7 +22,7 @@ def on(stream: Any) -> AbstractContextManager[Any]:
 
 
 class allocating:
-    """Context manager that makes the argument ``allocator=`` allocate results, also of operations on these results."""
+    """Context manager in which `allocator` allocates the results of functions, and of operations on these results."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
