@@ -1,1 +1,1 @@
-"""Commands of ``python -m PyGPU``, one per module."""
+"""The commands of ``python -m PyGPU``; each module implements one command."""

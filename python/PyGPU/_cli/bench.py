@@ -46,7 +46,7 @@ CALLS = {
 
 
 class Row(NamedTuple):
-    """Result of one measurement: a name, the number of copied bytes (None if nothing is copied), and the seconds."""
+    """Result of one measurement: a name, the number of copied bytes (None without a copy), and the time in seconds."""
 
     what: str
     nbytes: int | None
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
     @property
     def rate(self) -> float | None:
-        """Return the bandwidth in bytes per nanosecond, which equals GB/s."""
+        """Return the bandwidth of a copy in bytes per nanosecond, which equals GB/s."""
         return None if self.nbytes is None else self.nbytes / self.seconds / 1e9
 
 
@@ -76,7 +76,7 @@ def label(size: int) -> str:
 
 
 def report_step(progress: Any, what: str) -> None:
-    """Print the name of the measurement that begins."""
+    """Print the name of a measurement before it begins."""
     progress.set_description_str(what)
     progress.update()
 
@@ -122,7 +122,7 @@ def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
 
 
 def calls(budget: float, progress: Any) -> Iterator[Row]:
-    """Measure the time of small calls in batches; each time includes a few nanoseconds of the loop itself."""
+    """Measure the time of small calls in batches; each result includes a few nanoseconds of the measuring loop."""
     a = PyGPU.to_gpu(numpy.zeros((4, 8, 16), numpy.float32))
     five_floats = numpy.arange(5, dtype=numpy.float32)
     names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five_floats, "short": PyGPU.to_gpu(five_floats)}
@@ -189,7 +189,7 @@ def machine() -> dict[str, Any]:
 
 
 def plot(rows: list[Row], title: str, path: str) -> None:
-    """Plot the bandwidth against the size, and write the figure to a file whose extension selects the format."""
+    """Plot the bandwidth of copies against their size into a file, whose extension selects the image format."""
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for what in dict.fromkeys(row.what for row in rows if row.nbytes is not None):

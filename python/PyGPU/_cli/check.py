@@ -1,4 +1,4 @@
-"""Run ``python -m PyGPU check program.py``: execute a program on the CPU with all checks for defects in its kernels.
+"""Run ``python -m PyGPU check program.py``: execute a program on the CPU and check its kernels for defects.
 
 The program runs several times, each time in a separate process: twice unchanged, then with other start orders of the
 kernels' blocks and threads, then with the address sanitizer in every kernel. The program's output, and the contents of
@@ -25,7 +25,7 @@ from PyGPU._native.observability import progress as bars
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
 # Pattern of a line of the sanitizer's report that names a function and source line of a kernel.
 FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>.+?) (?P<path>\S+?):(?P<line>\d+)(?::\d+)?$", re.MULTILINE)
-# Guard bytes (red zone) behind each host array. The sanitizer reports each access to them.
+# Number of guard bytes (red zone) after the end of each host array. The sanitizer reports each access to guard bytes.
 RED_ZONE = 32
 
 
@@ -72,7 +72,7 @@ def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> li
 
 
 def sanitizer() -> str | None:
-    """Query the compiler for the path of the address sanitizer's library; return None if there is no library."""
+    """Query the compiler for the path of its address sanitizer's library; return None if it has no such library."""
     compiler_command = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
     compiler = shutil.which(shlex.split(compiler_command)[0])
     if compiler is None:
@@ -85,7 +85,7 @@ def sanitizer() -> str | None:
 
 
 def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> RunResult:
-    """Run the checked program once in a separate process; a timeout counts as termination by a signal."""
+    """Run the checked program in a separate process; a run of more than `limit` seconds counts as ended by a signal."""
     record_file = folder / "held"
     record_file.unlink(missing_ok=True)
     try:
@@ -161,7 +161,7 @@ def difference(first: list[str], second: list[str], reordered: list[str]) -> str
 
 
 def reports(folder: Path) -> Iterator[str]:
-    """Extract message and source line of each report about a kernel from the files that the sanitizer wrote."""
+    """Read the sanitizer's report files, and return the message and source line of each report about a kernel."""
     for file in sorted(folder.glob("report.*")):
         for text in file.read_text(errors="replace").split(
             "================================================================="
@@ -225,7 +225,7 @@ def search(
 
 
 def merged(findings: dict[str, list[str]]) -> list[Finding]:
-    """Merge defects whose descriptions differ only in the index of a thread or in an address."""
+    """Merge defects whose descriptions are equal except for a thread's index or an address."""
     merged_findings: dict[str, Finding] = {}
     for what, names in findings.items():
         key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)
@@ -251,7 +251,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Run the command ``check``: check the program, print the defects, and return 1 if there are any."""
+    """Run the command ``check``: check the program, print the defects, and return 1 if it has defects."""
     if not Path(arguments.program).is_file():
         parser.error(f"there is no file {arguments.program!r}")
     if arguments.streams:

@@ -1,4 +1,4 @@
-"""Run ``python -m PyGPU check --streams program.py``: execute a program once and print unordered handovers of memory.
+"""Run ``python -m PyGPU check --streams program.py``: run a program and print handovers of memory without stream order.
 
 The program runs in a separate process with ``PYGPU_CHECK_STREAMS=1``, on the GPU that the program chooses.
 """
@@ -15,14 +15,14 @@ from PyGPU._cli import run_with_stream_check
 
 
 def execute(program: list[str], limit: float | None) -> tuple[str | None, list[str]]:
-    """Run the program once; return two values: the cause of a failure or None, and the reports.
+    """Run the program; return the cause of its failure, or None, and the list of reports.
 
     Parameters
     ----------
     program : list of str
         File and arguments of the program.
     limit : float, optional
-        Maximum seconds of the run.
+        Time limit of the run in seconds.
     """
     with tempfile.TemporaryDirectory(prefix="pygpu-check-") as folder:
         reports = Path(folder, "reports")
@@ -40,7 +40,7 @@ def execute(program: list[str], limit: float | None) -> tuple[str | None, list[s
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Check the streams of a program, print the reports, and exit with status 1 if there are any.
+    """Check the streams of a program, print the reports, and exit with status 1 if there is a report.
 
     Parameters
     ----------

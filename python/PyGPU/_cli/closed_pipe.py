@@ -1,4 +1,4 @@
-"""Quiet end of a command whose output is a pipe that the reader has closed, as in ``python -m PyGPU | head -1``."""
+"""End a command without a traceback if the reader of its output pipe has closed the pipe, as ``head -1`` does."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ def quiet_end() -> Iterator[None]:
     Raises
     ------
     SystemExit
-        With the exit status of a program that SIGPIPE has ended.
+        If the reader has closed the pipe; the exit status is that of a program that SIGPIPE has ended.
     BrokenPipeError
         If the block wrote to a closed pipe other than the standard output.
     """

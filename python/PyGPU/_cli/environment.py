@@ -1,4 +1,4 @@
-"""Check of the environment variables whose names begin with ``PYGPU_``, which finds misspelt names."""
+"""Find misspelt names among the environment variables that begin with ``PYGPU_``."""
 
 import difflib
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Comparison of two runs of a program by the arrays in local variables of its functions when they return."""
+"""Compare two runs of a program by the arrays that local variables contain when a function returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["difference", "read"]
 
-# Floats that differ by at most this number count as equal. Unit: the last place of the array's largest value.
+# Floats that differ by at most this number of units in the last place of the array's largest value count as equal.
 ROUNDING = 1000
 
 
@@ -29,7 +29,7 @@ def read(file: Path) -> Held:
 
 
 def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the array of a variable in two runs, if both runs recorded its values and the shapes are equal."""
+    """Return a variable's arrays from two runs, or None if a run lacks the values or the dtypes or shapes differ."""
     import numpy as np
 
     (dtype, shape, values), (second_dtype, second_shape, second_values) = first, second
@@ -40,7 +40,7 @@ def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | Non
 
 
 def differing(first: np.ndarray, second: np.ndarray) -> Any:
-    """Test which elements differ by more than the rounding errors of a sum that is computed in another order."""
+    """Return a mask of the elements that differ by more than the rounding error of a reordered sum."""
     import numpy as np
 
     if first.dtype.kind not in "fc":
@@ -54,7 +54,7 @@ def differing(first: np.ndarray, second: np.ndarray) -> Any:
 
 
 def difference(first: Held, second: Held, reordered: Held) -> str | None:
-    """Find the first array that is equal in two runs of the same start order, but differs in a run of another order."""
+    """Find the first array that is equal in two unchanged runs, but differs in a run with another start order."""
     import numpy as np
 
     for (function, name), expected in first.items():

@@ -1,4 +1,4 @@
-"""Dispatch the commands of ``python -m PyGPU``: configuration, benchmarks, compilation, checks, and programs."""
+"""Dispatch the commands of ``python -m PyGPU``: show the configuration, measure, compile, check, or run a program."""
 
 import argparse
 import json
@@ -83,7 +83,7 @@ def parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
 
 def main() -> None:
-    """Run the command that the arguments name, and return the exit status."""
+    """Run the command that the command line names, and return the exit status."""
     with quiet_end():
         _main()
 

@@ -1,4 +1,4 @@
-"""Run ``python -m PyGPU run --as-cupy program.py``: a program that imports CuPy or PyCUDA gets PyGPU instead."""
+"""Run ``python -m PyGPU run --as-cupy program.py``: run a program with PyGPU in place of CuPy and PyCUDA."""
 
 import argparse
 import runpy

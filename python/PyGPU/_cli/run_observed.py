@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-# Maximum size in bytes of arrays whose values are recorded; for larger arrays only a checksum is recorded.
+# Maximum size in bytes of an array whose values are recorded; for a larger array, a checksum is recorded.
 MAX_RECORDED_BYTES = 1 << 24
 # Maximum number of recorded calls of one function.
 CALLS = 1000
@@ -50,7 +50,7 @@ class Observer:
                 self.note(code.co_qualname, name, value)
 
     def note(self, function: str, name: str, value: Any) -> None:
-        """Record the array in a variable, in place of the array that an earlier call of the function recorded."""
+        """Record the array in a local variable, and replace the record of the function's earlier call."""
         try:
             array = host_copy(value)
             if array is None:

@@ -1,4 +1,4 @@
-"""Run ``python run_with_stream_check.py FILE program.py arguments``: run a program and write its reports into FILE.
+"""Run ``python run_with_stream_check.py FILE program.py arguments``: write the stream check's reports into FILE.
 
 ``python -m PyGPU check --streams`` runs this file in a separate process with ``PYGPU_CHECK_STREAMS=1``.
 """
@@ -11,7 +11,7 @@ END = "\0"
 
 
 def read(file: Path) -> list[str]:
-    """Return the reports in a file, each once; a file that does not exist contains none.
+    """Return the reports in a file without duplicates; return an empty list if the file does not exist.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def read(file: Path) -> list[str]:
 
 
 def main() -> None:
-    """Run the program as ``python program.py`` does, and write each report at once."""
+    """Run the program as ``python program.py`` does, and write each report to the file as soon as it is made."""
     report_file, program = Path(sys.argv[1]), sys.argv[2]
     sys.argv = sys.argv[2:]
     sys.path[0] = str(Path(program).resolve().parent)

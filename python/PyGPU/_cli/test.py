@@ -45,7 +45,7 @@ class Wrong(Exception):
 
 
 class Check(NamedTuple):
-    """Check of the installation: the name for the report, and the function that runs it."""
+    """Check of the installation: its name in the report, and the function that runs it."""
 
     what: str
     make: Callable[[PyGPU.Device], str | None]
@@ -101,7 +101,7 @@ def large_copy(device: PyGPU.Device) -> str:
 
 
 def same_device_copy(device: PyGPU.Device) -> str:
-    """Check copies within a device, also between overlapping parts of an array."""
+    """Check copies within a device, including copies between overlapping parts of an array."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     transposed = PyGPU.empty((64, 48), numpy.float32, device=device)
     transposed[...] = array.T
@@ -128,7 +128,7 @@ def module_of(device: PyGPU.Device) -> Any:
 
 
 def scaled(device: PyGPU.Device) -> float:
-    """Load and launch the test kernel, and return the milliseconds that loading took."""
+    """Load and launch the test kernel, and return the load time in milliseconds."""
     begin = time.perf_counter()
     module = module_of(device)
     seconds = time.perf_counter() - begin
@@ -166,7 +166,7 @@ def order(device: PyGPU.Device) -> str:
 
 
 def event(device: PyGPU.Device) -> None:
-    """Check that an event is complete after a wait for it."""
+    """Check that an event is complete after the host has waited for it."""
     with device:
         end = PyGPU.Event()
         PyGPU.to_gpu(values(), device=device)
@@ -227,7 +227,7 @@ CHECKS = [
 
 
 def exchange(device: PyGPU.Device, import_array: Callable[[PyGPU.GPUArray], Any]) -> None:
-    """Check the exchange of an array with another library; this library adds 1 to each element."""
+    """Check that another library receives a PyGPU array, adds 1 to each element, and returns the array."""
     imported = import_array(PyGPU.to_gpu(values(), device=device))
     imported += 1
     same(PyGPU.from_dlpack(imported).get(), values() + 1)
@@ -261,7 +261,7 @@ def with_jax(device: PyGPU.Device) -> str:
 
 
 def with_numba(device: PyGPU.Device) -> str:
-    """Check that Numba can read an array in place."""
+    """Check that Numba reads an array without a copy."""
     cuda = importlib.import_module("numba.cuda")
     if device.kind != "cuda" or not cuda.is_available():
         raise Skipped("no GPU for it")
@@ -290,7 +290,7 @@ def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) ->
         return "ok", make(device) or ""
     except Skipped as skipped:
         return "skipped", str(skipped)
-    except Exception as error:  # Any exception, also of a driver or of another library, means that the check failed.
+    except Exception as error:  # Every exception, also of a driver or of another library, means that the check failed.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return "FAILED", f"{type(error).__name__}: {' '.join(lines[:6])}"
 
@@ -349,7 +349,7 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
 
 
 def print_lines(selected_devices: list[PyGPU.Device], results: Iterable[tuple[str, str, str]], begin: float) -> bool:
-    """Print the versions, the devices, each result when it is known, and the counts; return whether a check failed."""
+    """Print the versions, the devices, each result after its check, and the totals; return whether a check failed."""
     versions = f"PyGPU {PyGPU.__version__}, Python {sys.version.split()[0]}, NumPy {numpy.__version__}"
     print(f"{versions}, backend {PyGPU.backend_name()}", flush=True)
     for device in selected_devices:

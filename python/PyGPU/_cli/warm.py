@@ -79,7 +79,7 @@ def call_in_place(function: Any, dtype: str) -> None:
 
 
 def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
-    """List the calls of a function: operands of one type in each layout, and contiguous operands of two types."""
+    """List the calls of a function: operands of one type in each layout, then contiguous operands of two types."""
     function = getattr(PyGPU, name)
     for dtype in dtypes:
         if function.nin == 1:
@@ -99,9 +99,9 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 
 
 def compile_call(call: Call, device: int) -> str | None:
-    """Execute a call; return the compiler's error message, or None. Unsupported types are ignored."""
+    """Execute a call; return the compiler's error message, or None if there is no error. Ignore unsupported types."""
     try:
-        with PyGPU.Device(device), PyGPU.fusion("off"):  # The result is dropped, so a deferred call would not run.
+        with PyGPU.Device(device), PyGPU.fusion("off"):  # A deferred operation would not run, as its result is dropped.
             call.make()
     except TypeError:
         return None

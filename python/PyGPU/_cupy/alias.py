@@ -20,7 +20,7 @@ def as_cupy(force: bool = False, *, undo: bool = False) -> ModuleType | None:
     Parameters
     ----------
     force : bool, optional
-        Whether to hide an installed CuPy from later imports. An imported CuPy is never replaced.
+        Whether to hide an installed CuPy from later imports. A CuPy that is already imported is never replaced.
     undo : bool, optional
         Whether to undo an earlier call instead: ``import cupy`` then finds the installed CuPy, or fails without one.
         References to PyGPU's modules remain valid.
@@ -38,9 +38,8 @@ def as_cupy(force: bool = False, *, undo: bool = False) -> ModuleType | None:
     Notes
     -----
     ``python -m PyGPU run --as-cupy program.py`` calls this function before the program. In a program or a
-    ``conftest.py``, the call precedes any import of `cupy`.
-    Modules are loaded when they are imported; ``cupy.cuda`` and ``PyGPU.cupy.cuda`` are one module. Repeated calls
-    have no effect.
+    ``conftest.py``, the call precedes any import of `cupy`. A module such as ``cupy.cuda`` is loaded at its import, and
+    is the same object as ``PyGPU.cupy.cuda``. Repeated calls have no effect.
 
     Examples
     --------

@@ -30,11 +30,11 @@ def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:
     Parameters
     ----------
     a : GPUArray
-        Array that is changed.
+        Array to change.
     slices : index
-        Positions as in ``a[slices]``.
+        Index that selects the elements, as in ``a[slices]``.
     value : array_like
-        Values, which broadcast to the positions and are converted to the array's dtype.
+        Values, which broadcast to the shape of ``a[slices]`` and are converted to the array's dtype.
 
     Examples
     --------
@@ -81,5 +81,5 @@ def scatter_min(a: _core.GPUArray, slices: Any, value: Any) -> None:
 
 
 def ptp(a: _core.GPUArray, axis: Any, out: _core.GPUArray | None, keepdims: bool) -> _core.GPUArray:
-    """Return the difference of maximum and minimum along axes."""
+    """Return the difference between the maximum and the minimum along axes."""
     return _core.ptp(a, axis, out, keepdims)

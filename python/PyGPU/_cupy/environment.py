@@ -1,4 +1,4 @@
-"""Functions of the module `cupy` such as `show_config`, `is_available` and `get_array_module`."""
+"""Functions of `cupy` that report the environment or select a module, such as `show_config` and `get_array_module`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _has_array(args: tuple[Any, ...]) -> bool:
 
 
 def is_available() -> bool:
-    """Return whether arrays can be created. PyGPU has a device on every machine: without a GPU, the CPU.
+    """Return whether arrays can be created: True, because PyGPU uses the CPU on a machine without a GPU.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""List of CuPy's names that `PyGPU.cupy` and `PyGPU.cupyx` lack, with the replacement of each name."""
+"""List of CuPy's names that `PyGPU.cupy` and `PyGPU.cupyx` lack, with a replacement for each name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import of the objects of `PyGPU.cupy` and `PyGPU.cupyx` at their first use, and lists of their names."""
+"""Import the objects of `PyGPU.cupy` and `PyGPU.cupyx` at their first use, and list the names of both modules."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _NUMPYS_OF_OTHER_VERSIONS = {"cumulative_prod", "cumulative_sum", "matvec", "row
 
 
 def _numpys_names() -> set[str]:
-    """Return NumPy's names, including names of other NumPy versions for which `PyGPU` has objects."""
+    """Return NumPy's names, and those names of other NumPy versions that `PyGPU` also has."""
     return {*dir(np), *_NUMPYS_OF_OTHER_VERSIONS}
 
 
@@ -113,7 +113,7 @@ def find(package: str, name: str) -> Any:
     Raises
     ------
     AttributeError
-        If there is no such name. If CuPy has the name, the message recommends a replacement.
+        If the name does not exist. If CuPy has the name, the message recommends a replacement.
     """
     if name in _MODULES[package]:
         return importlib.import_module(f"{package}.{name}")
@@ -138,7 +138,7 @@ def no_attribute(package: str, name: str) -> Exception:
     # The frame that called the module's `__getattr__` is at depth 2, or at depth 3 if `find` called this function.
     callers = (sys._getframe(depth).f_code.co_name for depth in (2, 3))
     if hint and "_handle_fromlist" in callers:
-        # In `from cupy import name` Python replaces an AttributeError by an ImportError without the hint.
+        # In `from cupy import name` Python replaces an AttributeError by an ImportError without the recommendation.
         return ImportError(f"cannot import name {name!r} from {shown_package!r}{hint}", name=shown_package)
     return AttributeError(f"module {shown_package!r} has no attribute {name!r}{hint}", name=name, obj=module)
 

@@ -1,4 +1,4 @@
-"""Functions that look up public objects and modules of `PyGPU` at run time, which avoids import cycles."""
+"""Look up public objects and modules of `PyGPU` at run time, because imports at load time would be circular."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Version of CuPy whose interface PyGPU follows."""
+"""The version of CuPy whose interface PyGPU follows."""
 
 VERSION = "14.1.0"

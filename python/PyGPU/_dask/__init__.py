@@ -1,1 +1,1 @@
-"""Implementation of `PyGPU.dask`. All modules except `registration` import Dask."""
+"""Implementation of `PyGPU.dask`. All modules in this folder except `registration` import Dask."""

@@ -33,7 +33,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = None) -> 
 
 
 def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
-    """Create a Dask array by a function that creates one chunk.
+    """Create a Dask array by calling the given function, which creates a chunk, for each chunk.
 
     Each chunk has its own memory, so that kernels may write it.
     """

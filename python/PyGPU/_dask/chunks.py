@@ -1,4 +1,4 @@
-"""Functions on chunks that are device arrays; Dask selects them by the class of the chunk."""
+"""Functions that Dask calls for chunks that are device arrays; Dask selects a function by the class of the chunk."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
 
 
 def percentile(a: _core.GPUArray, q: Any, method: str = "linear") -> tuple[_core.GPUArray | None, int]:
-    """Return percentiles of one chunk, and the chunk's length; Dask combines the percentiles of all chunks."""
+    """Return the percentiles and the length of one chunk; Dask combines the percentiles of all chunks."""
     return (quantiles.percentile(a, q, method=method), len(a)) if len(a) else (None, 0)
 
 

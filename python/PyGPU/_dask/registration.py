@@ -1,4 +1,4 @@
-"""Registration of PyGPU's functions with Dask, so that Dask supports chunks that are device arrays."""
+"""Register PyGPU's functions with Dask, so that Dask supports chunks that are device arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def register_sizeof(sizeof: Any) -> None:
-    """Register the function for the size of arrays with Dask, and other functions when `dask.array` is imported.
+    """Register with Dask the function that returns an array's size, and, once `dask.array` is imported, all others.
 
     The functions that serialize messages are registered when `distributed` is imported. Dask calls `register_sizeof`,
     by the entry point ``dask.sizeof``, in every process that imports Dask.
@@ -20,7 +20,7 @@ def register_sizeof(sizeof: Any) -> None:
     Parameters
     ----------
     sizeof : dask.utils.Dispatch
-        Dispatch of Dask that looks up the function for the size of an object.
+        Dask's dispatcher, which looks up the function that returns an object's size.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
-    # The import of `dask.array` may call this function, which must not happen while `chunks` is imported below.
-    # `dask.array` is therefore imported first.
+    # The import of `dask.array` may call `register`. This call must not happen during the import of `chunks` below, so
+    # `dask.array` is imported first.
     import dask.array  # noqa: F401
 
     from PyGPU._dask import chunks

@@ -22,7 +22,7 @@ _PROCESS = uuid.uuid4().hex
 
 
 def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
-    """Return a message's header, which describes an array, and the array's elements as a contiguous array."""
+    """Return the message header that describes an array, and a contiguous array of the elements to send."""
     # An axis with stride 0 repeats one element, which is sent once.
     once = x[tuple(slice(None) if stride else slice(0, 1) for stride in x.strides)] if x.size and x.ndim else x
     order = "F" if once.flags.f_contiguous and not once.flags.c_contiguous else "C"
@@ -92,7 +92,7 @@ def _from_header(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
 
 
 def _device(header: _Header) -> int | None:
-    """Return the original device of the array, or None (the current device) if another process deserializes it.
+    """Return the device of the serialized array, or None (the current device) if another process serialized the array.
 
     An array that a worker spilled returns to its original device. An array from another worker goes to the current
     device of this worker, regardless of the sender's device number.
@@ -106,7 +106,7 @@ def _device(header: _Header) -> int | None:
 
 
 def _frame(frames: list[Any]) -> Any:
-    """Return the only frame of a message; reject a message with no frame or several frames."""
+    """Return the frame of a message; raise an error if the message does not have exactly one frame."""
     if len(frames) != 1:
         raise ValueError(f"message of a GPUArray on a device: one frame is expected, not {len(frames)}")
     return frames[0]
@@ -131,7 +131,7 @@ def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
     """Return an array's header and one frame in device memory.
 
-    UCX reads the frame on a stream of its own, so the host first waits for the array's uses.
+    UCX reads the frame on UCX's own stream, so the host first waits for all uses of the array.
     """
     header, dense = _dense(x)
     flat = _bytes(dense)
@@ -140,7 +140,7 @@ def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
 
 
 def from_device_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array over a frame that UCX received in device memory."""
+    """Create the array from its header; its memory is the frame that UCX received on the device."""
     return _from_header(header, _core.asarray(_frame(frames)).reshape(-1).view(np.uint8))
 
 

@@ -1,4 +1,4 @@
-"""Support of `da.unique` for device arrays.
+"""Support device arrays in `da.unique`.
 
 Dask collects the unique values of chunks in structured arrays. Dask's own function creates these arrays in host memory.
 """
@@ -25,13 +25,13 @@ def unique_rows(ar: Any, indices: Any, counts: Any, return_inverse: bool = False
     Parameters
     ----------
     ar : GPUArray
-        The chunk, or the unique values of all chunks one after the other.
+        The chunk, or the concatenated unique values of all chunks.
     indices : array_like or None
         Index of each element in the whole array, ascending for equal elements.
     counts : array_like or None
         Number of occurrences of each element.
     return_inverse : bool, optional
-        Whether to add the field ``inverse``, which numbers the values.
+        Whether to add the field ``inverse``: for each unique value, its index.
     """
     values, first, inverse = sets.unique(ar, return_index=True, return_inverse=True)
     columns: dict[str, _core.GPUArray] = {"values": values}

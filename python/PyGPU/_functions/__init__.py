@@ -1,7 +1,7 @@
-"""Functions of arrays that are written in Python with other functions of PyGPU; modules load at their first use.
+"""Array functions that are written in Python with other functions of PyGPU; each module is imported at its first use.
 
-Each function is implemented once, here or in the native module. Programs call a function `f` as ``PyGPU.f(a)`` or, by
-NEP 18, as ``np.f(a)``.
+Each function is implemented once, either in this package or in the native module. Programs call a function `f` as
+``PyGPU.f(a)`` or, by NEP 18, as ``np.f(a)``.
 """
 
 from __future__ import annotations

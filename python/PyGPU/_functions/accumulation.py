@@ -1,4 +1,4 @@
-"""`Ufunc.at`, which applies a function at indices that may repeat, and the indices of `Ufunc.reduceat`."""
+"""Implement `Ufunc.at`, which applies a ufunc at indices that may repeat, and check the indices of `Ufunc.reduceat`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
         return
     if not a.flags.writeable:
         raise ValueError(f"{name}.at(): the array is read-only")
-    # 32-bit indices need half as many passes of the radix sort as 64-bit indices.
+    # For 32-bit indices the radix sort needs half as many passes as for 64-bit indices.
     flat_indices = _core.arange(a.size, dtype=np.uint32 if a.size < 1 << 32 else np.int64, device=a.device)
     selected = flat_indices.reshape(a.shape)[indices]
     target_indices = selected.copy("C").reshape(-1)

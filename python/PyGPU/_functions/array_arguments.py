@@ -1,4 +1,4 @@
-"""Conversion of arguments to GPU arrays: device arrays of any library, and numbers."""
+"""Convert arguments, which may be device arrays of any library or numbers, to GPU arrays."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def array(argument: Any, function: str) -> _core.GPUArray:
 
 
 def target(argument: Any, function: str) -> _core.GPUArray:
-    """Return the array into which a function writes; reject lists and tuples, because only a copy would be written."""
+    """Return the array into which a function writes; reject lists and tuples, which would be copied first."""
     if isinstance(argument, (list, tuple)):
         raise invalid_array_error(argument, function)
     return array(argument, function)
@@ -128,5 +128,5 @@ def normalize_axes(axes: Any, ndim: int) -> tuple[int, ...]:
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
-    """Return an index tuple that selects `part` along one axis, and all elements along the preceding axes."""
+    """Return an index tuple that selects `part` along one axis, and all elements along all axes before it."""
     return (slice(None),) * axis + (part,)

@@ -1,4 +1,4 @@
-"""Comparison of arrays, and predicates of their elements."""
+"""Functions that compare arrays, or test their elements and dtypes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     Returns
     -------
     GPUArray
-        Of bool.
+        Array of bool.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     Parameters
     ----------
     a1, a2 : array_like
-        The arrays. If one is an ndarray or no array at all, NumPy compares copies in host memory.
+        The arrays. If an argument is an ndarray or no array at all, NumPy compares copies in host memory.
     equal_nan : bool, optional
         Whether two NaNs at the same index count as equal.
 
@@ -201,7 +201,7 @@ def iscomplex(x: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        Of bool.
+        Array of bool.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def isreal(x: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        Of bool.
+        Array of bool.
 
     Examples
     --------
@@ -403,7 +403,7 @@ def _items_equal(first: _core.GPUArray, second: _core.GPUArray, ndim: int) -> _c
         ndim_of_fields = max(first.ndim, second.ndim)
         parts = [
             _items_equal(first[name], second[name], ndim_of_fields) for name in first.dtype.names
-        ]  # Both arrays have the same field names.
+        ]  # At this point, both arrays have the same field names.
         is_same = parts[0]
         for part in parts[1:]:
             is_same = is_same & part

@@ -1,4 +1,4 @@
-"""Coordinates and indices of grid points."""
+"""Functions that return coordinates and indices of grid points."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     copy : bool, optional
         Whether to return copies; False returns views of `xi`.
     sparse : bool, optional
-        Whether to return open grids: each result has length 1 along all axes but its own.
+        Whether to return open grids: each result has length 1 along all axes except the axis of its coordinates.
     indexing : {'xy', 'ij'}, optional
-        ``'xy'``: the first array varies along the second axis of the results. ``'ij'``: it varies along the first axis.
+        ``'xy'``: the first result varies along the second axis. ``'ij'``: the first result varies along the first axis.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def _ordered_lengths(lengths: tuple[int, ...], order: str | None, function: str)
 
 
 def _clip_mode(mode: Any) -> str:
-    """Convert a mode to its name; modes may also be NumPy's numbers, and None means ``'raise'``."""
+    """Convert a mode to its name; a mode may also be NumPy's number of the mode, and None means ``'raise'``."""
     if mode is None:
         return "raise"
     if isinstance(mode, int) and 0 <= mode < len(_CLIP_MODES):

@@ -1,4 +1,4 @@
-"""Concatenation of arrays."""
+"""Functions that concatenate arrays."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def joined(
     if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
         return fast_result
     if dtype is not None:
-        # This raises the error for an invalid `dtype` before errors for shapes, as NumPy does.
+        # As in NumPy, the error for an invalid `dtype` precedes errors for shapes.
         dtype = _core.empty_like(parts[0], dtype, shape=0).dtype
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
@@ -350,7 +350,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
     arr, values : GPUArray or number
         Operands.
     axis : int, optional
-        Axis of concatenation; by default all elements are flattened in C order.
+        Axis of concatenation; by default both operands are flattened in C order.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Rotation, reversal, rolling and repetition of arrays."""
+"""Functions that rotate, reverse, roll and repeat arrays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     Returns
     -------
     GPUArray
-        A view.
+        View of the array.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def flipud(m: _core.GPUArray) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A view.
+        View of the array.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def fliplr(m: _core.GPUArray) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A view.
+        View of the array.
 
     Examples
     --------
@@ -153,8 +153,8 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
 def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
     """Return the source and target slices of a cyclic shift along an axis.
 
-    The elements move in two parts. One part stays within the axis; the other part wraps around to the beginning of the
-    axis.
+    The elements move in two parts. One part does not pass the end of the axis; the other part wraps around to the
+    beginning of the axis.
     """
     shift = shift % length if length else 0
     if not shift:
@@ -171,7 +171,7 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     a : GPUArray
         The array.
     shift : int or sequence of int
-        Number of positions to shift, for each of the axes.
+        Number of positions by which elements are shifted, for each axis.
     axis : int or sequence of int, optional
         Axes of the shift; by default the flattened array is shifted and its shape restored.
 

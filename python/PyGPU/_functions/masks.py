@@ -1,6 +1,6 @@
 """Functions that select or write the elements at which a mask is true.
 
-The host waits for the number of selected elements.
+Each function that selects elements makes the host wait for their number.
 """
 
 from __future__ import annotations

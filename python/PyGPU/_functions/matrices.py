@@ -1,4 +1,4 @@
-"""Creation of matrices, and their diagonals and triangles."""
+"""Functions that create matrices, and return diagonals and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
     Parameters
     ----------
     v : GPUArray
-        Numbers of the diagonal, taken in C order.
+        Numbers for the diagonal, in C order.
     k : int, optional
         Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
@@ -159,7 +159,7 @@ def eye(
     Parameters
     ----------
     N, M : int
-        Number of rows, and of columns; `M` defaults to `N`.
+        Number of rows and number of columns; `M` defaults to `N`.
     k : int, optional
         Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional
@@ -232,7 +232,7 @@ def tri(
     Parameters
     ----------
     N, M : int
-        Number of rows, and of columns; `M` defaults to `N`.
+        Number of rows and number of columns; `M` defaults to `N`.
     k : int, optional
         Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional

@@ -1,4 +1,4 @@
-"""Conversion and checks of the operands of functions that select elements."""
+"""Convert and check operands of functions that select elements."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPU
 
 
 def check_values(a: _core.GPUArray, values: Any) -> None:
-    """Raise an error if the dtype of `values` cannot be cast safely to the array's dtype. Python numbers pass."""
+    """Raise an error if the dtype of `values` cannot be cast safely to the array's dtype; accept all Python numbers."""
     dtype = getattr(values, "dtype", a.dtype)
     if not np.can_cast(dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")
 
 
 def cycled(values: _core.GPUArray, count: int) -> _core.GPUArray:
-    """Repeat values cyclically until there are as many as requested."""
+    """Repeat values cyclically up to the requested number of values."""
     return _core._take(values, _core.arange(count, device=values.device), 0, None, "wrap")
 
 

@@ -42,8 +42,8 @@ def _pairs(values: Any, ndim: int, *, as_lengths: bool = False) -> list[tuple[An
         if (array < 0).any():
             raise ValueError("index can't contain negative values")
     pairs = np.broadcast_to(array, (ndim, 2))
-    # NumPy converts a single value, or one value for each side, to the array's dtype.
-    # Values for several axes remain Python scalars.
+    # As in NumPy, a single value, or one value for each end, is converted to the array's dtype. Values for several axes
+    # remain Python scalars.
     is_strong = array.size == 1 or (array.size == 2 and array.shape != (2, 1))
     return [(first, second) for first, second in (pairs if is_strong else pairs.tolist())]
 
@@ -61,7 +61,7 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
 
 
 class _Axis:
-    """Axis of the result of `pad`, and how many padding elements precede and follow the existing elements."""
+    """Axis of the array that `pad` returns, with the numbers of padding elements before and after its elements."""
 
     def __init__(self, whole: _core.GPUArray, axis: int, width: tuple[int, int]) -> None:
         self.whole, self.axis, self.width = whole, axis, width
@@ -134,8 +134,8 @@ def _mirrored(padded: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> 
     shift = 0 if is_edge_twice else 1
     while padded.begin > 0 or padded.end < length:
         existing = padded.end - padded.begin
-        # A reflected part consists of whole periods of the repeated pattern; otherwise the next reflection would break
-        # the pattern.
+        # Each reflected part consists of whole periods of the repeated pattern, because the next reflection would
+        # otherwise break the pattern.
         existing = existing // period * period if is_edge_twice else (existing - 1) // period * period + 1
         max_count = existing - shift
         count_before, count_after = min(max_count, padded.begin), min(max_count, length - padded.end)

@@ -1,4 +1,4 @@
-"""Medians and other quantiles along any axes, computed by one sort."""
+"""Functions that compute medians and other quantiles along any axes, by one sort."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _METHODS = (
 
 
 def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
-    """Return the fractional index of a quantile among sorted elements, and the weight of the next element.
+    """Return a quantile's fractional index in the sorted elements, and the weight of the element after this index.
 
     Both arguments may be host or device arrays. The formulas are those of NumPy.
     """
@@ -126,7 +126,7 @@ def _lerp(below: Any, above: Any, weight: Any, dtype: Any = None) -> Any:
 
 
 def _take_from_rows(rows: _core.GPUArray, indices: Any) -> _core.GPUArray:
-    """Take the elements at given indices of each row; the axes of the indices come first in the result."""
+    """Take the elements at given indices of each row; the first axes of the result are the axes of the indices."""
     if indices.ndim == 0:
         return rows[..., int(indices)]
     taken = _core._take(rows, _core.asarray(indices, device=rows.device), rows.ndim - 1, None, "raise")
@@ -135,7 +135,7 @@ def _take_from_rows(rows: _core.GPUArray, indices: Any) -> _core.GPUArray:
 
 
 def _is_whole(index: Any) -> Any:
-    """Test whether indices are integers, between which NumPy does not interpolate."""
+    """Test whether the indices that a method selects are integers, so that NumPy does not interpolate."""
     return index.dtype.kind in "iu"
 
 
@@ -246,7 +246,7 @@ def quantile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 1
-        Probabilities of the quantiles, e.g. 0.5 for the median. The axes of `q` come first in the result.
+        Probabilities of the quantiles, e.g. 0.5 for the median. The first axes of the result are the axes of `q`.
     axis : int or tuple of ints, optional
         Axes of the reduction; defaults to all.
     out : GPUArray, optional
@@ -263,7 +263,7 @@ def quantile(
     Returns
     -------
     GPUArray
-        The quantiles; a quantile is NaN if one of its elements is NaN.
+        The quantiles; a quantile is NaN if an element from which it is computed is NaN.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def percentile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 100
-        Percentages of the percentiles, e.g. 50 for the median. The axes of `q` come first in the result.
+        Percentages of the percentiles, e.g. 50 for the median. The first axes of the result are the axes of `q`.
     axis, out, overwrite_input, method, keepdims, weights
         As for `quantile`.
 
@@ -323,7 +323,7 @@ def nanquantile(
     Parameters
     ----------
     q : array_like of numbers from 0 to 1
-        Probabilities of the quantiles, e.g. 0.5 for the median. The axes of `q` come first in the result.
+        Probabilities of the quantiles, e.g. 0.5 for the median. The first axes of the result are the axes of `q`.
 
     Examples
     --------
@@ -383,7 +383,8 @@ def median(
     Returns
     -------
     GPUArray
-        The medians: the mean of the two middle elements if their number is even, and NaN if an element is NaN.
+        The medians. For an even number of elements, the median is the mean of the two middle elements. It is NaN if an
+        element is NaN.
 
     Examples
     --------
@@ -402,7 +403,7 @@ def median(
 
 
 def _medians(a: _core.GPUArray, axis: Any) -> tuple[_core.GPUArray, tuple[int, ...]]:
-    """Return the medians and the reduced axes."""
+    """Return the medians along axes, and the reduced axes."""
     rows, axes = _rows(a, axis)
     count = rows.shape[-1]
     result = rows[..., max((count - 1) // 2, 0) : count // 2 + 1].mean(axis=-1)

@@ -1,4 +1,4 @@
-"""Binary search, partial sorting and sorting by several keys."""
+"""Functions for binary search, partial sorting and sorting by several keys."""
 
 from __future__ import annotations
 
@@ -85,10 +85,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     x : GPUArray
         The values. Either `x` or `bins` may be an array_like that is no GPUArray.
     bins : array_like
-        Edges of the bins, increasing or decreasing. If they are on a device, the host waits for the test of their
-        order.
+        Edges of the bins, increasing or decreasing. For edges on a device, the host waits for the test of their order.
     right : bool, optional
-        Whether a bin includes its right edge instead of its left one.
+        Whether a bin includes its right edge instead of its left edge.
 
     Returns
     -------
@@ -166,9 +165,9 @@ def _partitioned(
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Return a copy in which each element at an index in `kth` is the element that sorting would place there.
+    """Return a copy in which the element at each index in `kth` is the element at this index of the sorted array.
 
-    Smaller elements precede this element, and larger elements follow it.
+    Smaller elements precede the element at such an index, and larger elements follow it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Selection of elements by indices and conditions, and writes to selected elements.
+"""Functions that select elements by indices and conditions, or write to selected elements.
 
 On the CPU backend NumPy executes these functions on views of the arrays. On a GPU at most one number is copied to the
 host: the number of true elements, or whether an index is out of range.
@@ -29,7 +29,7 @@ def take(
     ----------
     a : GPUArray
     indices : array_like of ints
-        Indices; negative ones count from the end.
+        Indices; negative indices count from the end of the axis.
     axis : int, optional
         Axis of the indices; by default the array is flattened in C order.
     out : GPUArray, optional
@@ -173,7 +173,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     Parameters
     ----------
     condlist : list of arrays of bool
-        The conditions.
+        Conditions, one for each array in `choicelist`.
     choicelist : list of array_like
         Array for each condition; all arrays are broadcast.
     default : scalar or GPUArray, optional
@@ -222,8 +222,8 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     ----------
     a : GPUArray
     repeats : int or array_like of ints
-        Number of repetitions, one for all or one for each index of the axis. If it is on a device, the host waits for
-        the sum.
+        Number of repetitions, for all elements or for each index of the axis. The host waits for the sum of numbers on
+        a device.
     axis : int, optional
         Axis of repetition; by default the array is flattened in C order.
 
@@ -249,7 +249,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
         _check_counts(counts.size, length)
         if (counts < 0).any():
             raise ValueError("repeats may not contain negative values.")
-        # The device computes the indices from the counts, which are fewer numbers to upload.
+        # The device computes the indices from the counts, because fewer counts than indices must be uploaded.
         device_counts = _core.asarray(counts, device=source.device)
         source_indices = _indices_of_runs(device_counts, int(counts.sum()))
     return _core._take(source, source_indices, axis_index, None, "wrap" if length else "raise")

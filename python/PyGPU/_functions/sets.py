@@ -1,4 +1,4 @@
-"""Set operations on arrays; the host waits for the number of unique values."""
+"""Set operations on arrays; in most functions the host waits for the number of unique values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of the shape and axes of arrays; most results are views."""
+"""Functions that change the shape and axes of arrays; most of them return views."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reshape(
     a : GPUArray
         The array.
     shape : int or sequence of int
-        Shape of the result; one length may be -1 and is computed.
+        Shape of the result; one length may be -1, and is then computed from the number of elements.
     order : {'C', 'F', 'A'}, optional
         Index order in which elements are read and written.
     copy : bool, optional
@@ -187,7 +187,7 @@ def swapaxes(a: _core.GPUArray, axis1: SupportsIndex, axis2: SupportsIndex) -> _
 
 @public("Other shapes")
 def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
-    """Return a view with an axis moved before another one.
+    """Return a view with an axis moved before another axis.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def atleast_3d(*arys: Any) -> Any:
     Parameters
     ----------
     *arys : GPUArray or number
-        Arrays. An array of shape (n,) becomes (1, n, 1), and one of shape (m, n) becomes (m, n, 1).
+        Arrays. The shape (n,) becomes (1, n, 1), and the shape (m, n) becomes (m, n, 1).
 
     Returns
     -------

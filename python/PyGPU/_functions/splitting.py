@@ -25,7 +25,7 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     Returns
     -------
     list of GPUArray
-        Views.
+        Views of the parts.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     Returns
     -------
     list of GPUArray
-        Views.
+        Views of the parts.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     Returns
     -------
     list of GPUArray
-        Views.
+        Views of the parts.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     Returns
     -------
     list of GPUArray
-        Views.
+        Views of the parts.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     Returns
     -------
     list of GPUArray
-        Views.
+        Views of the parts.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def unstack(x: _core.GPUArray, /, *, axis: int = 0) -> tuple[_core.GPUArray, ...
     Returns
     -------
     tuple of GPUArray
-        Views without that axis.
+        Views of the sub-arrays, without the axis.
 
     Examples
     --------

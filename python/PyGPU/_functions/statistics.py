@@ -1,4 +1,4 @@
-"""Weighted means, variances about given means, and the array API's cumulative sums and products."""
+"""Functions for weighted means, variances about given means, and the array API's cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _cumulative(
     axis %= x.ndim
     shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
     if out is None:
-        # A scan of an empty slice launches no kernel; its result has the dtype that the new array needs.
+        # The scan of an empty slice launches no kernel, and returns the dtype that the new array needs.
         out = _core.empty(shape, scan(x[:0], axis=0, dtype=dtype).dtype, device=x.device)
     elif out.shape != shape:
         raise ValueError(f"out has shape {out.shape} and the scan with its initial value {shape}")

@@ -65,8 +65,8 @@ def slogdet(a: Any) -> SlogdetResult:
     Returns
     -------
     SlogdetResult
-        Named tuple of `sign`, for complex matrices a number of absolute value 1, and `logabsdet`. For a singular matrix
-        they are 0 and -inf.
+        Named tuple of `sign`, for complex matrices a number of absolute value 1, and `logabsdet`. For a singular
+        matrix, `sign` is 0 and `logabsdet` is -inf.
 
     Examples
     --------

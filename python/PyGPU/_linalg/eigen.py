@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors."""
+"""Functions that compute eigenvalues and eigenvectors."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     if not matrices.size:
         empty = (_core.empty(shape, dtype, device=matrices.device) for shape in (matrices.shape[:-1], matrices.shape))
         return EigResult(*empty)
-    # Real matrices are not converted to complex numbers, because the library then computes exact conjugate pairs.
+    # Real matrices stay real, because the library then computes exact conjugate pairs.
     work = copy_column_major(matrices, common_type(matrices))
     if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")
@@ -140,7 +140,7 @@ def eig(a: Any) -> EigResult:
     Raises
     ------
     NotSupportedError
-        On an NVIDIA GPU with a cuSOLVER older than that of CUDA 12.6, and on AMD GPUs, because hipSOLVER has no such
+        On an NVIDIA GPU with cuSOLVER from a CUDA version before 12.6, and on AMD GPUs, because hipSOLVER has no such
         function.
 
     Examples

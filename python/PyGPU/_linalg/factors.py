@@ -1,4 +1,4 @@
-"""Cholesky, QR and singular value decompositions."""
+"""Functions for Cholesky, QR and singular value decompositions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     if numpy_result is not NotImplemented:
         return numpy_result
     # The library is twice as fast for lower triangles, so it always receives a lower triangle. The library reads a
-    # matrix in C order as its transpose, in which the upper triangle is the lower one.
+    # matrix in C order as the matrix's transpose, whose lower triangle is the matrix's upper triangle.
     work = copy_row_major(a, dtype) if upper else copy_column_major(a, dtype)
     info = library.cholesky(work, is_lower=True) if work.size else None
     factor = triu(work) if upper else copy_row_major(tril(transposed(work)), dtype)
@@ -168,12 +168,12 @@ def _refined(a: _core.GPUArray, u: _core.GPUArray, vh: _core.GPUArray) -> SVDRes
 
 
 def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDResult:
-    # For infinities or NaN, cuSOLVER's iterations may never end, or may return NaN without an error. The elements are
-    # therefore tested first.
+    # The elements are tested first, because cuSOLVER's iterations for infinities or NaN may never end, or may return
+    # NaN without an error.
     if a.dtype.kind in "fc" and not _core.isfinite(a).all():
         raise LinAlgError(_NOT_CONVERGED)
     matrices, is_transposed = copy_in_memory_order(a, dtype)
-    # The vectors are always computed, because `_refined` computes the values from them.
+    # The singular vectors are always computed, because `_refined` computes the singular values from the vectors.
     u, _, v, info = library.svd(matrices, True, vectors and full)
     if library.succeeded(info):
         # The library returns the right vectors as columns.

@@ -1,4 +1,4 @@
-"""Calls of cuSOLVER or hipSOLVER; these libraries factorise stacks of matrices in place.
+"""Call cuSOLVER or hipSOLVER, which factorise stacks of matrices in place.
 
 The matrices must be in column order; the module `operands` copies matrices to this order.
 """
@@ -28,7 +28,7 @@ def _empty(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GP
 
 
 def _stack(a: _core.GPUArray) -> tuple[tuple[int, ...], int, int, int]:
-    """Return a stack's shape without the matrix axes, and how many matrices, rows and columns the stack has."""
+    """Return a stack's shape without the matrix axes, and the numbers of matrices, rows and columns."""
     shape = a.shape[:-2]
     return shape, math.prod(shape), a.shape[-1], a.shape[-2]
 
@@ -40,7 +40,7 @@ def check(info: _core.GPUArray, sentence: str) -> None:
 
 
 def succeeded(info: _core.GPUArray) -> bool:
-    """Return whether all matrices were factorised; in a capture, which cannot wait for the status, return true."""
+    """Return whether all matrices were factorised; return true in a capture, where the host cannot wait."""
     return _core.current_stream(info.device).is_capturing or not info.get().any()
 
 
@@ -85,7 +85,7 @@ def lu(a: _core.GPUArray) -> LU:
 
 
 def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
-    """Solve linear systems by their LU factors, and overwrite the right sides `b` by the solutions."""
+    """Solve linear systems by LU factors, and overwrite the right sides `b` by the solutions."""
     a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
     sizes = [n, n, b.size // (n * batch)]
@@ -143,7 +143,7 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
     k = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
     u_columns, v_columns = (m, n) if is_many or (vectors and full) else (k, k)
-    # Some versions of the library access the buffers for vectors even if no vectors are computed.
+    # Some versions of the library access the buffers for singular vectors even if no vectors are computed.
     u, v = _empty(a, (*shape, u_columns, m), a.dtype), _empty(a, (*shape, v_columns, n), a.dtype)
     s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"
@@ -158,7 +158,7 @@ def svd_by_qr(
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
     """Compute singular value decompositions by QR iterations, for matrices for which `svd` fails.
 
-    The right vectors are conjugated rows in column order.
+    The right vectors are conjugated, and are the rows of matrices in column order.
     """
     shape, batch, m, n = _stack(a)
     u = _empty(a, (*shape, m if vectors and full else n, m), a.dtype)

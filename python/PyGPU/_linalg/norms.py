@@ -37,7 +37,7 @@ def _vector_norms(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _
 
 
 def _initial(x: _core.GPUArray) -> int | None:
-    """Return the argument `initial` of `max` for absolute values: 0 for an empty array, whose norm is 0, else None."""
+    """Return the value for the parameter `initial` of `max`: 0 for an empty array, whose norm is 0; otherwise None."""
     return None if x.size else 0
 
 

@@ -1,4 +1,4 @@
-"""Checks of matrices, and copies of them in the layouts that cuSOLVER and hipSOLVER require."""
+"""Check matrices, and copy matrices to the layouts that cuSOLVER and hipSOLVER require."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def copy_in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core
 
 
 def identity(a: _core.GPUArray, row_count: int, column_count: int, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Return a stack of identity matrices with the shape of a given stack."""
+    """Return a stack of identity matrices with the shape of a given stack of matrices."""
     result = _core.zeros((*a.shape[:-2], row_count, column_count), dtype, device=a.device)
     if result.size:
         result.diagonal(0, -2, -1).fill(1)
@@ -82,5 +82,5 @@ def identity(a: _core.GPUArray, row_count: int, column_count: int, dtype: np.dty
 
 
 def conjugate(a: _core.GPUArray) -> _core.GPUArray:
-    """Return the conjugates; real arrays are returned unchanged."""
+    """Return the conjugates of the elements; return a real array unchanged."""
     return _core.conj(a) if a.dtype.kind == "c" else a

@@ -42,14 +42,14 @@ def polyfit(
     Parameters
     ----------
     x : GPUArray
-        One-dimensional array of the points.
+        One-dimensional array of the points' coordinates.
     y : GPUArray
         Values at the points; with two axes, each column is fitted.
     deg : int
         Degree of the polynomial.
     rcond : float, optional
-        Singular values up to this multiple of the largest count as 0; by default the number of points times the machine
-        epsilon.
+        Singular values up to `rcond` times the largest singular value count as 0; defaults to the number of points
+        times the machine epsilon.
     full : bool, optional
         Whether to return also the residuals, the rank, the singular values and `rcond`.
     w : GPUArray, optional
@@ -60,7 +60,7 @@ def polyfit(
     Returns
     -------
     GPUArray or tuple
-        Coefficients, the highest power first, and what `full` or `cov` requests.
+        Coefficients, the highest power first, and the further results that `full` or `cov` requests.
 
     Raises
     ------

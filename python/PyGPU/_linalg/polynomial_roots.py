@@ -31,7 +31,8 @@ def poly(seq_of_zeros: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        Coefficients, the highest power first; the first is 1. If there are no roots, an array without axes.
+        Coefficients, the highest power first; the first coefficient is 1. If `seq_of_zeros` is empty, an array without
+        axes.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def roots(p: Any) -> _core.GPUArray:
     ValueError
         If `p` has more than one axis.
     NotSupportedError
-        Where `linalg.eigvals` is not supported.
+        If `linalg.eigvals` does not support the device.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def roots(p: Any) -> _core.GPUArray:
 
 
 def _ends(coefficients: _core.GPUArray) -> tuple[int, int]:
-    """Return the positions of the first and the last nonzero coefficient; the last position is -1 if all are 0."""
+    """Return the indices of the first and the last nonzero coefficient; the last index is -1 without nonzero ones."""
     if coefficients.size == 0:
         return 0, -1
     is_not_zero = coefficients != 0

@@ -53,7 +53,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
 
 
 def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
-    """Return the product of each element of one vector with each element of another.
+    """Return the product of each element of one vector with each element of another vector.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ def tensordot(x1: Any, x2: Any, /, *, axes: int | Sequence[Any] = 2) -> _core.GP
     x1, x2 : GPUArray
         The arrays.
     axes : int, or two sequences of ints, optional
-        An int n: the last n axes of `x1` and the first n axes of `x2` are summed over. Two sequences: these axes of
-        `x1` and of `x2` are summed over.
+        An int n selects the last n axes of `x1` and the first n axes of `x2`. Two sequences contain the selected axes
+        of `x1` and of `x2`. Products are summed over the selected axes.
 
     Returns
     -------

@@ -60,7 +60,7 @@ class SlogdetResult(NamedTuple):
     Attributes
     ----------
     sign : GPUArray
-        The signs of the determinants; of complex matrices, numbers of absolute value 1, or 0.
+        The signs of the determinants; for complex matrices, numbers of absolute value 1, or 0.
     logabsdet : GPUArray
         The natural logarithms of the absolute values of the determinants.
     """

@@ -1,4 +1,4 @@
-"""Functions based on singular values: least squares, pseudo-inverses, ranks and condition numbers."""
+"""Functions that compute least-squares solutions, pseudo-inverses, ranks and condition numbers by singular values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
 
 
 def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return a mask of the singular values above `cutoff`, and their inverses; all other singular values give 0."""
+    """Return a mask of the singular values above `cutoff`, and their inverses; the inverse of any other value is 0."""
     is_large: _core.GPUArray = s > cutoff
     one = s.dtype.type(1)
     return is_large, _core.where(is_large, one / _core.where(is_large, s, one), s.dtype.type(0))

@@ -1,4 +1,4 @@
-"""Functions that solve systems of linear equations and compute inverses, by LU factors."""
+"""Functions that solve systems of linear equations, or compute inverses, by LU factors."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUA
     Parameters
     ----------
     a : GPUArray
-        Array whose first axes have the lengths of `b`. The remaining axes are the axes of the result, and the lengths
-        in both groups of axes have the same product.
+        Array whose first axes have the lengths of the axes of `b`. The remaining axes are the axes of the result. Their
+        lengths have the same product as the lengths of the first axes.
     b : GPUArray
         Right side of the equation.
     axes : sequence of ints, optional

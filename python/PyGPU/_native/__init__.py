@@ -1,1 +1,1 @@
-"""Python code that the native module calls, for printing, external allocators, C types and vendors' files."""
+"""Functions that the native module calls: printing, external allocators, C types, search for vendors' files."""

@@ -1,4 +1,4 @@
-"""Allocation of new arrays from the memory of other libraries: torch, CuPy, RMM, or a callable."""
+"""Allocate new arrays by another library's allocator (torch, CuPy or RMM) or by a callable."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ class _CupyAllocator:
             external_stream = cuda.Stream.from_external(stream)
         else:  # CuPy before version 14 lacks `from_external`.
             external_stream = cuda.ExternalStream(stream.handle, stream.device.index)
-        # CuPy's pool allocates a block for CuPy's current stream, so `stream` is made CuPy's current stream.
+        # CuPy's pool allocates a block in the order of CuPy's current stream, so `stream` becomes CuPy's current stream
+        # here.
         with external_stream:
             return cuda.alloc(nbytes)
 
@@ -120,8 +121,8 @@ def set_allocator(allocator: Any) -> None:
     TypeError
         If `allocator` is none of these.
     ValueError
-        For an unknown name. The creation of an array also raises it if the allocator returns less memory than
-        requested. The size is known for PyGPU's own memory and for objects with an attribute `nbytes` or `size`.
+        For an unknown name. The creation of an array also raises this error if the allocator returns less memory than
+        requested. PyGPU checks the size of its own memory and of objects with an attribute `nbytes` or `size`.
     NotSupportedError
         If `allocator` is the name of a library and the backend is the CPU.
 
@@ -131,11 +132,11 @@ def set_allocator(allocator: Any) -> None:
 
     Notes
     -----
-    Memory from ``allocate`` must be usable in the order of `stream`, a :class:`Stream`; memory from a callable in the
-    order of the default stream. PyGPU makes the stream wait for all recorded uses of the memory before it drops the
-    memory's owner. As with PyGPU's own pool, the host does not wait, and the allocator may reuse the memory in the
-    order of that stream. The array's device is current while the allocator is called. An exception of the allocator
-    propagates to the caller that creates the array.
+    Memory from ``allocate`` must be usable in the order of `stream`, a :class:`Stream`. Memory from a callable must be
+    usable in the order of the default stream. PyGPU makes the stream wait for all recorded uses of the memory before it
+    drops the memory's owner. As with PyGPU's own pool, the host does not wait, and the allocator may reuse the memory
+    in the order of that stream. The array's device is current while the allocator is called. An exception of the
+    allocator propagates to the caller that creates the array.
 
     Examples
     --------

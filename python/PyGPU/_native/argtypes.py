@@ -109,7 +109,7 @@ def as_argtype(
     shape: int | Sequence[int | None] | None = None,
     device: _core.Device | str | int | None = None,
 ) -> type[ArrayArgument]:
-    """Return a type for the `argtypes` of a ctypes function: it accepts a `GPUArray` and checks its properties.
+    """Return a type for the `argtypes` of a ctypes function: it accepts a `GPUArray` that meets the requirements.
 
     It is the counterpart of `numpy.ctypeslib.ndpointer` for device memory.
 
@@ -120,8 +120,8 @@ def as_argtype(
     ndim : int, optional
         Required number of axes.
     flags : str or sequence of str, optional
-        ``C_CONTIGUOUS``, ``F_CONTIGUOUS``, ``WRITEABLE``, ``OWNDATA``, or their first letters; in one string, separated
-        by commas. Each parameter that the function writes needs ``WRITEABLE``.
+        ``C_CONTIGUOUS``, ``F_CONTIGUOUS``, ``WRITEABLE``, ``OWNDATA``, or their first letters; a string of several
+        flags separates them by commas. Each parameter that the function writes needs ``WRITEABLE``.
     shape : int or sequence of int, optional
         Required lengths of the axes; None stands for any length.
     device : Device, str or int, optional

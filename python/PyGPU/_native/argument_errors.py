@@ -20,7 +20,7 @@ _DTYPES = (
 
 
 def describe(value: Any) -> str:
-    """Describe an argument by its type and shape, or by its value if that is short; elements are never printed."""
+    """Describe an argument by its type and shape, or by a short value; elements of arrays are never printed."""
     kind = type(value).__name__
     if value is None or value is Ellipsis:
         return repr(value)

@@ -1,4 +1,4 @@
-"""The `await` of events and streams, during which other coroutines run."""
+"""Implement ``await event`` and ``await stream``; other coroutines run during the wait."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
     if not event_or_stream.query():
         await asyncio.to_thread(event_or_stream.synchronize)
     else:
-        # This call does not wait, because the work is complete. It raises an error if the work failed.
+        # The work before the event or on the stream is complete, so this call does not wait. It raises an error if the
+        # work failed.
         event_or_stream.synchronize()
 
 

@@ -1,4 +1,4 @@
-"""Arguments of kernels that are generated from expressions, and the parsing of their C declarations."""
+"""Arguments of kernels that are generated from expressions, and functions that parse C declarations of arguments."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DtypedArgument:
 
     @property
     def c_type(self) -> str:
-        """The C type of the argument: the declared name if every compiler supports it, otherwise the dtype's C name."""
+        """C type of the argument: the declared name if every compiler supports that name, else the dtype's C name."""
         return self._declared_type or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:

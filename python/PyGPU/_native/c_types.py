@@ -1,4 +1,4 @@
-"""C type names of dtypes, for kernels that are generated from expressions.
+"""Map dtypes to C type names, for kernels that are generated from expressions.
 
 The native module has the C names of NumPy's types. The names of CUDA's short vectors are built in. Programs register
 the names of other structured types with `get_or_register_dtype`.
@@ -46,7 +46,7 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     Returns
     -------
     numpy.dtype
-        The dtype of the names; if an equal dtype is already registered, that object.
+        The dtype of the names; if an equal dtype is already registered, the registered object.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def bytes_of(buffer: HostBuffer, *, written: bool = False) -> NDArray[numpy.uint
 
 
 def on_stream(array: _core.GPUArray, stream: StreamLike) -> StreamLike:
-    """Return the given stream, or for None the legacy default stream of the array's device."""
+    """Return the given stream; if it is None, return the legacy default stream of the array's device."""
     return array.device.default_stream if stream is None else stream
 
 
@@ -105,7 +105,7 @@ def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
     dest : int or object with an address
         Destination address.
     src : buffer
-        Contiguous host memory, in C or Fortran order; all of it is copied.
+        Contiguous host memory, in C or Fortran order; the whole buffer is copied.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
     Parameters
     ----------
     dest : buffer
-        Contiguous, writable host memory; all of it is filled.
+        Contiguous, writable host memory; the copy fills the whole buffer.
     src : int or object with an address
         Source address.
 

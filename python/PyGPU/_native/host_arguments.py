@@ -86,7 +86,7 @@ class ArgumentHandler:
 
 @public("Kernels")
 class In(_core.HostArgument, ArgumentHandler):
-    """Kernel argument: a host array that is copied to the device before the launch, and not back.
+    """Kernel argument: a host array that is copied to the device before the launch, and is not copied back.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Elementwise functions for arrays in host memory, for which NumPy has no ufunc.
+"""Elementwise functions that NumPy does not provide as ufuncs, for arrays in host memory.
 
 The functions combine several functions of NumPy, or use Python's `math`.
 """
@@ -20,7 +20,7 @@ def _write(out: Results, value: Any, mask: Any, casting: Any) -> None:
 
 
 def _with_output(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function with the parameters of a ufunc: `out`, `where`, `casting` and `dtype`."""
+    """Wrap a function so that it accepts the parameters of a ufunc: `out`, `where`, `casting` and `dtype`."""
 
     def computed(
         *operands: Any, out: Results, where: Any = True, casting: str = "same_kind", dtype: np.dtype[Any] | None = None
@@ -68,7 +68,7 @@ vecmat = _numpy_or_product(
 
 
 def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> None:
-    """Select elements by two copies into the output, or by `numpy.where` if an operand may overlap the output."""
+    """Select elements by copies of `x` and `y` into the output, or by `numpy.where` if an operand may overlap it."""
     (result,) = out
     if keywords or any(np.may_share_memory(result, operand) for operand in (condition, x, y)):
         _with_output(_choose)(condition, x, y, out=out, **keywords)
@@ -79,8 +79,8 @@ def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> N
 
 
 def _digits(scale: Any) -> int:
-    # `scale` is 10 to the power of the digits. If it overflowed to infinity, 400 digits serve, because 10**400 also
-    # exceeds float64.
+    # `scale` is 10 to the power of the number of digits. For an infinite `scale`, 400 digits are returned, because
+    # 10**400 also exceeds float64.
     return round(math.log10(scale)) if math.isfinite(scale) else 400
 
 

@@ -1,4 +1,4 @@
-"""Stable sorting of host arrays by NumPy, with NaN last in both directions, as on a GPU."""
+"""Sort host arrays by NumPy, stably and with NaN last in ascending and descending order, as on a GPU."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class _Waiting:
 def when_imported(name: str, action: Callable[[], object]) -> _Waiting:
     """Run a function after the import of a module, or now if the module is already imported.
 
-    Return the finder that waits for the import. The finder is installed only if the module is not imported yet.
+    Return the import finder that runs the function. The finder is installed only if the module is not imported yet.
     """
     finder = _Waiting(name, action)
     if name in sys.modules:

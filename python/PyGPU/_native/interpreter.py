@@ -1,4 +1,4 @@
-"""Check at import that PyGPU runs in the main interpreter of the process.
+"""Check at PyGPU's import that the main interpreter of the process runs the import.
 
 NumPy and the native module work only in the first interpreter that imports them. In a subinterpreter, PyGPU would also
 mistake the end of that interpreter for the end of the process.
@@ -9,7 +9,7 @@ import importlib
 
 
 def is_main() -> bool:
-    """Return whether this is the main interpreter, or true if Python cannot report it."""
+    """Return whether the main interpreter calls this function; return true if Python cannot report the interpreter."""
     # The functions that detect a subinterpreter are private, so a Python version may lack them. PyGPU then skips the
     # check, and NumPy and the native module raise their own errors in a subinterpreter.
     is_main_interpreter = getattr(_thread, "_is_main_interpreter", None)

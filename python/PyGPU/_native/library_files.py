@@ -1,4 +1,4 @@
-"""Search for the headers for device code, and for NVIDIA's NVRTC, nvcc, device libraries and other libraries.
+"""Search for headers for device code, NVRTC, nvcc, libraries of device code, and other libraries of NVIDIA.
 
 cuda-pathfinder, if installed, searches wheels, conda environments and toolkits. This module searches all other
 locations. It also searches for NVRTC before cuda-pathfinder does, because cuda-pathfinder may find an NVRTC that is too
@@ -29,7 +29,7 @@ EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
 
 
 def candidates() -> list[str]:
-    """List files of NVRTC, the most likely first, which are tried before those of toolkits and of the system.
+    """List the files of NVRTC in wheels and conda environments; they are tried before other files of NVRTC.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def nvcc() -> str | None:
 
 
 def device_library(name: str) -> Path | None:
-    """Find a library for device code, such as ``cudadevrt``."""
+    """Find a library of device code, such as ``cudadevrt``."""
     static_library = _pathfinder_path("find_static_lib", name)
     if static_library is not None:
         return Path(static_library)
@@ -153,7 +153,7 @@ def _pathfinder_path(function: str, name: str) -> str | None:
 
 
 def _in_toolkits(*names: str) -> str | None:
-    """Return the first file among `names` in a toolkit, which CUDA_HOME, CUDA_PATH, nvcc or the default path names."""
+    """Find a file by its possible names in the toolkits of CUDA_HOME, CUDA_PATH, nvcc and the default path."""
     homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
     program = which("nvcc")
     homes += [Path(program).resolve().parent.parent] if program else []
@@ -184,6 +184,6 @@ def _listed(folder: Path, accepts: Callable[[str], bool] | None = None) -> list[
 
 
 def _is_nvrtc(name: str) -> bool:
-    # Accepts libnvrtc.so.13 and nvrtc64_130_0.dll, but not libnvrtc-builtins and the .alt copies.
+    # The names libnvrtc.so.13 and nvrtc64_130_0.dll are accepted; libnvrtc-builtins and names with .alt are rejected.
     is_regular = "builtins" not in name and ".alt" not in name
     return is_regular and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))

@@ -1,4 +1,4 @@
-"""Pickling of generated kernels: a pickle contains the kernel's arguments, and each process creates the kernel once.
+"""Pickle generated kernels: a pickle contains the arguments that created the kernel, and each process creates it once.
 
 Each task of Dask or Ray contains a separate pickle of the kernels that it uses. If the tasks in a process did not
 share the kernels, each task would load them again.
@@ -22,7 +22,7 @@ def reduced(kernel: Any, base_class: type, arguments: tuple[Any, ...]) -> tuple[
 
 @functools.lru_cache(maxsize=128)
 def shared(recipe: bytes) -> Any:
-    """Return the kernel that all unpickled copies with these arguments share in this process."""
+    """Return the kernel of these constructor arguments, which all unpickled copies share in this process."""
     base_class, arguments = pickle.loads(recipe)
     return base_class(*arguments)
 

@@ -1,6 +1,6 @@
-"""The `str` and `repr` of arrays in NumPy's format.
+"""Format arrays for `str` and `repr` as NumPy does.
 
-Of a large array only the printed edges are copied to the host.
+Only the edges that are printed are copied from a large array to the host.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _alignment(dtype: numpy.dtype[Any]) -> int:
 
 
 def _fill(record: Any, values: Mapping[str, Any], path: str, owners: list[tuple[Any, bool]]) -> None:
-    """Write values into the fields of a record, and append the objects to keep alive to `owners`."""
+    """Write values into the fields of a record, and append to `owners` the objects whose addresses are written."""
     names = record.dtype.names
     for name, value in values.items():
         if name not in names:

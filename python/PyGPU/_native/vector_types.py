@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 _FIELDS = "xyzw"
-# For each C type: NumPy's character code, and the length of the longest vector that PyCUDA has.
+# For each C type: NumPy's character code, and the length of the type's longest vector in PyCUDA.
 _MAX_LENGTHS = {
     "char": ("b", 4),
     "uchar": ("B", 4),

@@ -1,1 +1,1 @@
-"""Implementation of NumPy's and the array API's protocols. The modules are imported at their first use."""
+"""Implementation of NumPy's and the array API's protocols. Each module of this folder is imported at its first use."""

@@ -1,4 +1,4 @@
-"""Adapters that call PyGPU's functions with the arguments of NumPy's functions."""
+"""Adapters that call a PyGPU function with arguments that a program passed to the NumPy function of the same name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def signature_of(function: _Function) -> inspect.Signature | None:
-    """Return the signature of a function; None if it is unknown or has parameters such as ``*args``."""
+    """Return the signature of a function; None if the signature is unknown or has a parameter such as ``*args``."""
     if isinstance(function, ArgumentAdapter):
         function = function.function
     try:
@@ -34,7 +34,7 @@ def signature_of(function: _Function) -> inspect.Signature | None:
 class ArgumentAdapter:
     """Callable that receives the arguments of a NumPy function and calls the corresponding PyGPU function.
 
-    The signatures of both functions are compared once, at the creation.
+    The constructor compares the signatures of both functions.
     """
 
     __slots__ = ("_aligned_count", "_first_name", "_keyword_names", "_numpy_signature", "_path", "function")
@@ -52,7 +52,7 @@ class ArgumentAdapter:
         if isinstance(function, _core.Reduction) or all(
             parameter.kind in _VARIADIC for parameter in parameters.values()
         ):
-            self._numpy_signature = None  # `__call__` then passes on all arguments unchanged
+            self._numpy_signature = None  # `__call__` then passes all arguments unchanged
         self._keyword_names = {name for name, parameter in parameters.items() if parameter.kind is not positional_only}
         self._aligned_count = self._count_aligned(
             [name for name, parameter in parameters.items() if parameter.kind is not keyword_only]
@@ -60,11 +60,11 @@ class ArgumentAdapter:
 
     @property
     def direct_count(self) -> int:
-        """Maximum number of arguments of a call without keywords that needs no adaptation."""
+        """Maximum number of positional arguments that need no adaptation, in a call without keywords."""
         return sys.maxsize if self._numpy_signature is None else self._aligned_count
 
     def _count_aligned(self, names: list[str]) -> int:
-        """Count the leading parameters that both functions share; the name of the first parameter may differ."""
+        """Count the leading parameters that PyGPU's and NumPy's function share; the name of the first may differ."""
         count = 0
         for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
             is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]
@@ -107,7 +107,7 @@ class ClipAdapter(ArgumentAdapter):
     __slots__ = ()
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Raise NumPy's errors for a missing limit and for limits under both names, and call PyGPU's function."""
+        """Call `clip`; raise NumPy's errors for one limit without the other and for limits under two names."""
         given = {"a_min", "a_max"} & {*kwargs, *("a", "a_min", "a_max")[: len(args)]}
         if len(given) == 1:
             missing = "a_max" if "a_min" in given else "a_min"

@@ -89,7 +89,7 @@ def _on_host(argument: Any) -> Any:
 def _check_host_arrays(
     path: str, functions: tuple[_Function, _Function], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Raise an error if an argument is a host array with axes, as operators do.
+    """Raise an error if an argument is a host array of at least one axis; PyGPU's operators raise the same error.
 
     The signature of NumPy's function names the parameters. Before NumPy 2.4, functions in C have no signature, and the
     signature of PyGPU's function is used instead.

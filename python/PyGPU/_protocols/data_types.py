@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _Limits:
-    """Limits of a dtype, as NumPy reports them but with the Python numbers that the array API requires."""
+    """Limits of a dtype, as `numpy.finfo` has them, but as Python numbers, which the array API requires."""
 
     _NUMBERS: tuple[str, ...] = ()
 

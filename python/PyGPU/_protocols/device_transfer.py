@@ -11,7 +11,7 @@ __all__: list[str] = []
 
 
 def to_device(array: _core.GPUArray, device: Any, stream: Any = None) -> _core.GPUArray:
-    """Copy an array to a device, or return the array itself if it is already there."""
+    """Copy an array to a device, or return the array itself if it is already on this device."""
     target = device if isinstance(device, _core.Device) else _core.Device(device)
     if target == array.device:
         return array

@@ -22,7 +22,7 @@ _FLOAT_TYPES = ("float16", "float32", "float64", "bfloat16")
 
 
 class Backend(AbstractBackend):  # type: ignore[misc]
-    """Functions that einops calls for device arrays; their results are on the same device."""
+    """Functions that einops calls for device arrays; each result is on the device of its argument."""
 
     framework_name = "PyGPU"
 

@@ -1,4 +1,4 @@
-"""Import of PyGPU's public objects at their first use, and lists of the public names."""
+"""Import PyGPU's public objects at their first use, and list the public names."""
 
 from __future__ import annotations
 

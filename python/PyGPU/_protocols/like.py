@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def with_like(name: str) -> Callable[..., Any]:
-    """Return a function that calls PyGPU's creation function `name`, by default on the device of ``like``."""
+    """Return a function that calls PyGPU's creation function `name`, by default on the device of the array ``like``."""
     function: Callable[..., Any] = getattr(importlib.import_module("PyGPU"), name)
 
     def call(like: _core.GPUArray, *args: Any, device: Any = None, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Conversion of nested sequences of device arrays to one array, without copies to the host."""
+"""Convert nested sequences of device arrays to one array without copies to the host."""
 
 from __future__ import annotations
 

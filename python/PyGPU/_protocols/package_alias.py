@@ -27,7 +27,7 @@ class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     target : str
         Name of the package of PyGPU whose modules are found.
     refusal : function, optional
-        Function that returns the text of the ImportError for a module of the other package, or None.
+        Function that returns the ImportError's message for a module name that PyGPU lacks, or None for no own message.
     """
 
     def __init__(self, name: str, target: str, refusal: Refusal | None = None) -> None:
@@ -64,7 +64,8 @@ class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _is_pygpu(module: ModuleType) -> bool:
-    # PyGPU's modules are recognised by their file, because a copy may be loaded under the other package's name.
+    # PyGPU's modules are recognised by their file, because a copy of a module may be loaded under the other package's
+    # name.
     return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
 
 

@@ -1,1 +1,1 @@
-"""Implementation of PybindGPU's interface: status objects, classes for each dtype, calls `cuda*` and `nvml*`."""
+"""Implementation of PybindGPU's interface: status objects, classes for each dtype, functions `cuda*` and `nvml*`."""

@@ -1,4 +1,4 @@
-"""Conversion of the address arguments of `cuda*` calls, with checks of the memory's length if it is known."""
+"""Convert address arguments of `cuda*` calls, and check the length of the memory if the length is known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def plain_address(pointer: object) -> int:
     """
     if isinstance(pointer, ctypes.c_void_p):
         return pointer.value or 0
-    # A bool is an instance of int, but is not accepted as an address.
+    # A bool is an instance of int, but is rejected as an address.
     if not isinstance(pointer, int | numpy.integer) or isinstance(pointer, bool):
         raise TypeError(f"expected an address (int or ctypes.c_void_p), not {type(pointer).__name__}")
     if not 0 <= pointer < 1 << 64:

@@ -1,6 +1,6 @@
 """The classes `Allocator`, `HostAllocator` and `PagelockedAllocator`, for ``GPUArray(allocator=...)``.
 
-They describe memory that already exists.
+These objects describe memory that already exists.
 
 The array reads these attributes of the object that is passed as `allocator`:
 
@@ -9,8 +9,8 @@ The array reads these attributes of the object that is passed as `allocator`:
 - `device_ptr`, the device address to use, or None to let the array allocate its own device memory;
 - `host_data`, the ndarray used as the array's host side, or None for no host side.
 
-The array keeps the object alive, and the object keeps the memory alive. In contrast to the `cuda*` calls, which
-return a status, these classes raise exceptions.
+The array keeps the object alive, and the object keeps the memory alive. These classes raise exceptions, in contrast to
+the `cuda*` calls, which return a status.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
 
 
 class HostAllocator:
-    """Description of host memory for the host side of an array, which allocates its own device memory.
+    """Description of host memory for an array's host side; the array allocates device memory for its device side.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class HostAllocator:
 
 
 class PagelockedAllocator(HostAllocator):
-    """Description of page-locked host memory for the host side of an array, which allocates its own device memory.
+    """Description of page-locked host memory for an array's host side; the array allocates its device memory itself.
 
     Parameters
     ----------
@@ -171,9 +171,9 @@ class Allocator:
     Parameters
     ----------
     data : GPUArray, PagelockedAllocator, HostAllocator or CuPy-like array
-        Owner of the device memory: a GPUArray, or an array with ``.data.ptr``, ``.shape`` and ``.dtype``. For a
-        `HostAllocator` or `PagelockedAllocator`, new device memory is allocated, and the allocator's memory is the host
-        side.
+        Owner of the device memory: a GPUArray, or an array with ``.data.ptr``, ``.shape`` and ``.dtype``. If `data` is
+        a `HostAllocator` or `PagelockedAllocator`, new device memory is allocated, and the allocator's memory is the
+        host side.
     host_data : numpy.ndarray, optional
         Host side of the array: a contiguous ndarray with the shape and dtype of `data`.
 
@@ -182,8 +182,8 @@ class Allocator:
     data : object
         The argument `data`, which is kept alive.
     host_data : numpy.ndarray or None
-        The argument `host_data`, or the memory of the allocator. If neither was given, None until `host_ptr` allocates
-        it.
+        The argument `host_data`, or the host memory of the allocator `data`. Without both, None until `host_ptr`
+        allocates host memory.
 
     Raises
     ------
@@ -254,7 +254,7 @@ class Allocator:
 
     @property
     def strides(self) -> tuple[int, ...] | None:
-        """Strides of the device memory in bytes; None for C order."""
+        """Strides of the array in device memory, in bytes; None for C order."""
         return self._strides
 
     @property

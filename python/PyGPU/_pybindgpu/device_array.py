@@ -1,7 +1,7 @@
-"""The classes `DeviceArray_float32` and so on: a host and a device buffer of one shape, with explicit copies.
+"""The classes `DeviceArray_float32` and so on: arrays with a host and a device buffer, which the program copies.
 
 The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
-always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
+always contiguous, so that a copy is one block of bytes. A device error raises no exception: its status is stored in
 `last_status`. Only wrong arguments raise exceptions.
 """
 
@@ -42,13 +42,13 @@ class DeviceArray:
     n : int
         Number of elements of an uninitialised host buffer.
     l : list of int
-        Shape of an uninitialised host buffer, or of the memory at `a` or the given addresses.
+        Shape of an uninitialised host buffer, or of the existing memory at `a`, `host_addr` or `device_addr`.
     flag_c_contiguous : int, default 1
         0 for Fortran order, any other number for C order.
     a : ptr_wrapper_<L>
         Pointer to host memory, which becomes the host side.
     host_addr, device_addr : int or ptr_wrapper_<L>
-        Addresses of the memory of both sides; 0 if a side is missing.
+        Address of the host memory and of the device memory; 0 for a missing side.
     b : buffer
         An ndarray or other buffer of the same dtype that becomes the host side. It is copied if it is not contiguous.
 
@@ -56,7 +56,7 @@ class DeviceArray:
     ------
     TypeError
         If the arguments are none of ``(n)``, ``(l)``, ``(a, l)``, ``(host_addr, device_addr, l)`` and ``(b)``, or if
-        the dtype of `b` or `a` is not that of the class.
+        the dtype of `b` or `a` differs from the dtype of the class.
     ValueError
         If a length is negative, if the size in bytes exceeds 64 bits, or if the memory at a pointer is known to be
         smaller.
@@ -65,7 +65,7 @@ class DeviceArray:
 
     Notes
     -----
-    The array keeps the owner of its memory alive, except for an address given as a plain number. Both
+    The array keeps the owner of its memory alive, unless the address was passed as an int. Both
     ``numpy.asarray(x)`` and the buffer protocol (since Python 3.12) return the host side without a copy.
 
     Examples
@@ -159,7 +159,7 @@ class DeviceArray:
 
         Notes
         -----
-        If the host side is missing, the status is 1 (``cudaErrorInvalidValue``).
+        If the host side is missing, nothing is copied and `last_status` is 1 (``cudaErrorInvalidValue``).
 
         Raises
         ------
@@ -206,14 +206,14 @@ class DeviceArray:
         Parameters
         ----------
         host_addr : int, ctypes.c_void_p or ptr_wrapper_<L>
-            Source address; the elements are in the memory order of the array. The length of the memory at a plain
-            number cannot be checked.
+            Source address; the elements are in the memory order of the array. If the address is passed as an int, the
+            length of the memory at this address is not checked.
         stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
             Stream in whose order the copy runs; None and 0 are the default stream.
 
         Notes
         -----
-        For a null address the status is 1 (``cudaErrorInvalidValue``).
+        If `host_addr` is null, nothing is copied and `last_status` is 1 (``cudaErrorInvalidValue``).
 
         Raises
         ------
@@ -240,7 +240,7 @@ class DeviceArray:
         ----------
         idx : int
             Index in memory order, from 0 to ``size() - 1``. For any other index, and if the device side is missing,
-            nothing is written and no error is raised; the status is 1 (``cudaErrorInvalidValue``).
+            nothing is written and no error is raised; `last_status` is 1 (``cudaErrorInvalidValue``).
         val : scalar
             Value to write, converted as in a NumPy assignment.
 
@@ -265,7 +265,7 @@ class DeviceArray:
         return list(self._shape)
 
     def strides(self) -> list[int]:
-        """Return the strides: the bytes between adjacent elements along each axis."""
+        """Return the strides: the number of bytes between adjacent elements along each axis."""
         if self._host is not None:
             return list(self._host.strides)
         strides, step = [], self._dtype.itemsize
@@ -291,7 +291,8 @@ class DeviceArray:
         return self._checked_host().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # Python itself compares the requested flags with the returned view, and raises an error for unsupported flags.
+        # Python compares the flags of a buffer request with the returned view, and raises an error for unsupported
+        # flags.
         return self._checked_host().data
 
     def __repr__(self) -> str:
@@ -321,7 +322,8 @@ def write_element(
 ) -> cudaError_t:
     """Write one element in device memory, given its index in memory order.
 
-    An index out of range and a null address give status 1 (``cudaErrorInvalidValue``) and write nothing.
+    If the index is out of range or the address is null, nothing is written and the status is 1
+    (``cudaErrorInvalidValue``).
     """
     index = operator.index(idx)
     element = numpy.empty((), dtype)

@@ -1,6 +1,6 @@
 """PybindGPU's classes for each dtype, such as ``DeviceArray_float32``, which are created at their first use.
 
-A pointer class has two names, because PybindGPU's documentation and its code call the class differently.
+A pointer class has two names, because PybindGPU's documentation and PybindGPU's code name the class differently.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Names and texts of the runtime's error codes.
+"""Names and messages of the error codes of CUDA's runtime.
 
-The numbers, names and texts are those that the runtime library of CUDA 12 and 13 returns, in its spelling. HIP uses
+The runtime libraries of CUDA 12 and 13 return the same numbers, names and messages, in this spelling. HIP uses
 the same numbers for the same errors, except for the numbers in `HIP_ERRORS`.
 """
 

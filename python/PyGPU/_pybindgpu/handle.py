@@ -12,7 +12,7 @@ Object = TypeVar("Object", _core.Stream, _core.Event)
 
 
 class Handle(Generic[Object]):
-    """Base class of objects with a stream or event of PyGPU, or with the error status if its creation failed."""
+    """Base class of objects that contain a PyGPU stream or event, or the error status if its creation failed."""
 
     __slots__ = ("__weakref__", "_object", "_status")
 
@@ -22,7 +22,7 @@ class Handle(Generic[Object]):
         self._object, self._status = value_of(None, create)
 
     def _checked_object(self) -> Object:
-        """Return PyGPU's stream or event, or raise status 400 (invalid handle) if its creation failed."""
+        """Return PyGPU's stream or event; raise an error with status 400 (invalid handle) if its creation failed."""
         if self._object is None:
             raise StatusError(INVALID_RESOURCE_HANDLE)
         return self._object
@@ -34,7 +34,7 @@ class Handle(Generic[Object]):
 
     @property
     def handle(self) -> int:
-        """The driver's handle as an integer; 0 if the creation failed, and after the destruction."""
+        """The driver's handle as an integer; 0 if the stream or event was not created, and after its destruction."""
         return 0 if self._object is None else self._object.handle
 
     def get(self) -> int:

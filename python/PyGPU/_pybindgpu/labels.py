@@ -44,7 +44,7 @@ _ALIASES = {
 
 
 class UnsupportedDataType(TypeError):
-    """Error for a dtype that is not one of `SUPPORTED_DTYPES`, so that PybindGPU has no array class for it.
+    """Error for a dtype without an array class in PybindGPU, i.e. not one of `SUPPORTED_DTYPES`.
 
     Examples
     --------
@@ -68,14 +68,14 @@ class _DTypeMeta(type):
 class dtype(metaclass=_DTypeMeta):
     """Raw data types: NumPy's dtypes, and PybindGPU's enumeration of data types.
 
-    A number selects a member of the enumeration. The members are attributes of the class as well. `numpy.dtype`
-    converts any other value.
+    A number selects a member of the enumeration. The members are attributes of the class as well. Any other value is
+    passed to `numpy.dtype`.
 
     Parameters
     ----------
     value : data-type or int
-        A value that `numpy.dtype` accepts, or the number of a member. A number that belongs to no member is accepted;
-        its name is ``"???"``.
+        A value that `numpy.dtype` accepts, or the number of a member. A number that belongs to no member is accepted
+        and gets the name ``"???"``.
     align, copy : bool, optional
         Parameters of `numpy.dtype`.
     **metadata

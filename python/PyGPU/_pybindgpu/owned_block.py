@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """Memory of `nbytes` bytes at `address`, kept alive by the object `owner`; if `owner` is None, by the caller."""
+    """Memory of `nbytes` bytes at `address`, which the object `owner` keeps alive, or the caller if `owner` is None."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "on_device", "owner", "readonly")
 
@@ -34,7 +34,7 @@ class Block:
 
     @property
     def __array_interface__(self) -> dict[str, object]:
-        # NumPy arrays over this interface refer to this object, and thus keep the block alive.
+        # A NumPy array that is created from this interface refers to this object, and thus keeps the block alive.
         if self.on_device:
             raise BufferError("device memory cannot be read from the host")
         return {"version": 3, "shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, self.readonly)}
@@ -73,8 +73,8 @@ class DeviceBlock(Block):
             self.address = _core.raw_allocate(nbytes)
 
     def __del__(self) -> None:
-        # When the interpreter ends, the memory is not freed.
-        # A destructor cannot raise, so an error of the driver is stored for `cudaGetLastError`.
+        # At the end of the interpreter, the memory is not freed. A destructor cannot raise an error, so the driver's
+        # error is stored for `cudaGetLastError`.
         if self.address and not sys.is_finalizing():
             status_of(_core.raw_free, self.address)
 

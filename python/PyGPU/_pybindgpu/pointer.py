@@ -1,4 +1,4 @@
-"""Pointer objects, which contain an address and the owner of its memory."""
+"""Pointer objects, each of which contains an address and the owner of the memory at this address."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PointerWrapper:
         """Release the memory that `create` allocated, and make the pointer null.
 
         A pointer to other memory is unchanged, because only the owner of that memory may free it. Repeated calls do
-        nothing. The memory is freed when no other object, such as an array over this pointer, uses it.
+        nothing. The memory is freed when no other object, such as an array over this pointer, uses the memory.
         """
         if self._created:
             self._block = None

@@ -1,4 +1,4 @@
-"""Status objects of the `cuda*` calls, and the conversion of exceptions to status objects.
+"""Define the status objects that `cuda*` calls return, and convert exceptions to status objects.
 
 Functions whose names start with `cuda` return a `cudaError_t` and never raise for a device error. Internally, errors
 are exceptions: `status_of` and `value_of` convert them to a status and store it as the thread's last error. Errors in
@@ -26,7 +26,7 @@ __all__ = [
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# CUDA's error numbers that checks of this package return themselves.
+# CUDA's error numbers for errors that checks of this package detect.
 INVALID_VALUE = 1
 MEMORY_ALLOCATION = 2
 INITIALIZATION_ERROR = 3
@@ -40,7 +40,7 @@ NOT_SUPPORTED = 801
 
 
 class Status:
-    """Status code that compares with integers and is true for an error."""
+    """Status code; it equals the integer of the same value, and is true for an error."""
 
     __slots__ = ("_code",)
     _kind: ClassVar[str] = "Status"
@@ -138,7 +138,7 @@ SUCCESS = cudaError_t(0)
 
 
 class StatusError(Exception):
-    """Error that a check of this package raises, and that the `cuda*` call returns as a status."""
+    """Error that a check of this package raises; a `cuda*` call converts it to the returned status."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -156,7 +156,7 @@ _thread = _Thread()
 
 def _code_of(error: Exception) -> int:
     """Return the status number of an exception that `value_of` has caught."""
-    # An OutOfMemoryError is a CudaError, but has no error number unless the driver raised it.
+    # An OutOfMemoryError is a CudaError, but has an error number only if the driver reported the error.
     if isinstance(error, MemoryError):
         return MEMORY_ALLOCATION
     if isinstance(error, StatusError | _core.CudaError):
@@ -168,7 +168,7 @@ def _code_of(error: Exception) -> int:
 
 
 def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, cudaError_t]:
-    """Call a function, and return its value and status; a device error is stored, and the value is `default`."""
+    """Call a function, and return its value and a status; after a device error, return `default` and its status."""
     try:
         return function(*args, **kwargs), SUCCESS
     except RecursionError:
@@ -208,8 +208,8 @@ def cudaGetErrorName(error: cudaError_t | SupportsIndex) -> str:
     Returns
     -------
     str
-        For example ``"cudaErrorInvalidValue"``; ``"unrecognized error code"`` for a number unknown to CUDA.
-        On the HIP backend, numbers that HIP uses for other errors than CUDA have HIP's name.
+        Name such as ``"cudaErrorInvalidValue"``; ``"unrecognized error code"`` for a number that CUDA does not define.
+        On the HIP backend, a number that HIP and CUDA use for different errors has HIP's name.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def cudaGetErrorString(error: cudaError_t | SupportsIndex) -> str:
     Returns
     -------
     str
-        For example ``"invalid argument"``; ``"unrecognized error code"`` for a number unknown to CUDA.
+        Text such as ``"invalid argument"``; ``"unrecognized error code"`` for a number that CUDA does not define.
 
     Raises
     ------

@@ -17,7 +17,7 @@ def as_pycuda(*, replace: bool = False) -> ModuleType:
     Parameters
     ----------
     replace : bool, optional
-        Whether to replace PyCUDA if it is already imported. Existing references to its modules remain.
+        Whether to replace PyCUDA if it is already imported. Existing references to PyCUDA's modules remain.
 
     Returns
     -------
@@ -32,9 +32,9 @@ def as_pycuda(*, replace: bool = False) -> ModuleType:
     Notes
     -----
     Call this function before any import of `pycuda`: at the beginning of a program, or in a test suite's
-    ``conftest.py``; or start the program by ``python -m PyGPU run --as-pycuda program.py``.
-    Modules are loaded when they are imported; ``pycuda.driver`` and ``PyGPU.driver`` are one module. Repeated calls
-    have no effect.
+    ``conftest.py``; or start the program by ``python -m PyGPU run --as-pycuda program.py``. A module such as
+    ``pycuda.driver`` is loaded at its import, and is the same object as ``PyGPU.driver``. Repeated calls have no
+    effect.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""At import, make the default device's context current until the program ends."""
+"""At the import of this module, make the default device's context current until the program ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ device = context.get_device()
 
 
 def _finish() -> None:
-    with suppress(_core.LogicError):  # The program may have popped the context already.
+    with suppress(_core.LogicError):  # The program may already have popped the context.
         context.pop()
     clear_context_caches()
 

@@ -62,12 +62,12 @@ def platform_bits() -> int:
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """Return the size of a type in device code, as the compiler determines it.
+    """Return the size of a type in device code, in bytes; the compiler determines the size.
 
     Parameters
     ----------
     type_name : str
-        Name of the type in source notation.
+        Name of the type in CUDA C++.
     preamble : str, optional
         Source code that declares the type.
 

@@ -1,6 +1,6 @@
 """PyCUDA's module ``pycuda.cumath``: elementwise functions whose results have the dtype of the array.
 
-This also applies to integer dtypes.
+For integer arrays, the results are integers as well.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _unary(name: str) -> Unary:
             else:
                 out = stream_or_out if out is None else out
         with on(stream):
-            # For arrays of integers the device computes in float64.
+            # For an integer array, the device computes in float64.
             return like_first(function, (array,), out, None if array.dtype.kind in "fc" else np.float64)
 
     compute.__name__ = compute.__qualname__ = name

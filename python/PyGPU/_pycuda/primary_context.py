@@ -46,7 +46,7 @@ class PrimaryContext:
             raise _core.InvalidValueError("the context was detached")
 
     def push(self) -> None:
-        """Push the context on this thread's stack, and thereby make the context current.
+        """Push the context on this thread's stack of contexts, and thereby make the context current.
 
         Raises
         ------
@@ -66,12 +66,12 @@ class PrimaryContext:
 
     @staticmethod
     def pop() -> None:
-        """Pop the current context of this thread; the device of the next context on the stack becomes current again.
+        """Pop the current context from this thread's stack; the next context on the stack becomes current again.
 
         Raises
         ------
         LogicError
-            If the stack is empty.
+            If this thread's stack of contexts is empty.
 
         Examples
         --------
@@ -117,7 +117,7 @@ class PrimaryContext:
 
     @staticmethod
     def get_limit(lim: int) -> int:
-        """Return a limit of the current context.
+        """Return a resource limit of the current context, such as its stack size.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class PrimaryContext:
 
     @staticmethod
     def set_limit(lim: int, value: int) -> None:
-        """Set a limit of the current context.
+        """Set a resource limit of the current context, such as its stack size.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class PrimaryContext:
 
     @staticmethod
     def set_shared_config(sc: int) -> None:
-        """Do nothing: the bank width of shared memory is fixed on current GPUs.
+        """Do nothing, because the bank width of shared memory is fixed on current GPUs.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class PrimaryContext:
         Parameters
         ----------
         peer : Context
-            The context whose device's memory becomes accessible.
+            Context of the device whose memory becomes accessible.
         flags : int, optional
             Accepted for compatibility with PyCUDA; pass 0.
 
@@ -282,7 +282,7 @@ class PrimaryContext:
 
     @property
     def handle(self) -> int:
-        """Driver's handle of the primary context; 0 if the driver has no contexts."""
+        """The driver's handle of the primary context; 0 if the backend has no contexts."""
         return _core.context_handle(self._device)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Version of PyCUDA whose names PyGPU provides."""
+"""The version of PyCUDA whose names PyGPU provides."""
 
 VERSION = (2026, 1)
 VERSION_STATUS = ""

@@ -43,7 +43,7 @@ class Continuous(Sampled):
         Parameters
         ----------
         df : number or array_like
-            Degrees of freedom, above 0.
+            Number of degrees of freedom, above 0.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -68,7 +68,7 @@ class Continuous(Sampled):
         shape : number or array_like
             Shape parameter, 0 or more.
         scale : number or array_like, optional
-            Scale, 0 or more.
+            Scale parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -91,9 +91,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         a : number or array_like
-            Alpha, above 0.
+            Shape parameter alpha, above 0.
         b : number or array_like
-            Beta, above 0.
+            Shape parameter beta, above 0.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -116,7 +116,7 @@ class Continuous(Sampled):
         Parameters
         ----------
         df : number or array_like
-            Degrees of freedom, above 0.
+            Number of degrees of freedom, above 0.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -139,9 +139,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         dfnum : number or array_like
-            Degrees of freedom of the numerator, above 0.
+            Number of degrees of freedom in the numerator, above 0.
         dfden : number or array_like
-            Degrees of freedom of the denominator, above 0.
+            Number of degrees of freedom in the denominator, above 0.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -164,9 +164,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         df : number or array_like
-            Degrees of freedom, above 0.
+            Number of degrees of freedom, above 0.
         nonc : number or array_like
-            Noncentrality, 0 or more.
+            Noncentrality parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -189,11 +189,11 @@ class Continuous(Sampled):
         Parameters
         ----------
         dfnum : number or array_like
-            Degrees of freedom of the numerator, above 0.
+            Number of degrees of freedom in the numerator, above 0.
         dfden : number or array_like
-            Degrees of freedom of the denominator, above 0.
+            Number of degrees of freedom in the denominator, above 0.
         nonc : number or array_like
-            Noncentrality, 0 or more.
+            Noncentrality parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -216,9 +216,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         loc : number or array_like, optional
-            Mode.
+            Mode of the distribution.
         scale : number or array_like, optional
-            Scale, 0 or more.
+            Scale parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -241,9 +241,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         loc : number or array_like, optional
-            Position of the peak.
+            Position of the distribution's peak.
         scale : number or array_like, optional
-            Scale, 0 or more.
+            Scale parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -268,7 +268,7 @@ class Continuous(Sampled):
         loc : number or array_like, optional
             Mean.
         scale : number or array_like, optional
-            Scale, 0 or more.
+            Scale parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -291,9 +291,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         mean : number or array_like, optional
-            Mean of the logarithm.
+            Mean of the numbers' logarithm.
         sigma : number or array_like, optional
-            Standard deviation of the logarithm, 0 or more.
+            Standard deviation of the numbers' logarithm, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -362,7 +362,7 @@ class Continuous(Sampled):
         Parameters
         ----------
         scale : number or array_like, optional
-            Mode, 0 or more.
+            Mode of the distribution, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -385,11 +385,11 @@ class Continuous(Sampled):
         Parameters
         ----------
         left : number or array_like
-            Lower limit.
+            Lower limit of the numbers.
         mode : number or array_like
-            Position of the peak.
+            Position of the distribution's peak.
         right : number or array_like
-            Upper limit, above `left`.
+            Upper limit of the numbers, above `left`.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -412,9 +412,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         mu : number or array_like
-            Mode, an angle in radians.
+            Mode of the distribution, an angle in radians.
         kappa : number or array_like
-            Concentration, 0 or more.
+            Concentration parameter, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -437,9 +437,9 @@ class Continuous(Sampled):
         Parameters
         ----------
         mean : number or array_like
-            Mean, above 0.
+            Mean of the distribution, above 0.
         scale : number or array_like
-            Scale, above 0.
+            Scale parameter, above 0.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 

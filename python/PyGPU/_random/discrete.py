@@ -70,11 +70,11 @@ class Discrete(Sampled):
         Parameters
         ----------
         ngood : number or array_like
-            Number of good elements.
+            Number of good elements in the population.
         nbad : number or array_like
-            Number of bad elements.
+            Number of bad elements in the population.
         nsample : number or array_like
-            Number of elements drawn.
+            Number of elements in each sample.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -145,7 +145,7 @@ class Discrete(Sampled):
         Parameters
         ----------
         lam : number or array_like, optional
-            Mean, 0 or more.
+            Mean of the distribution, 0 or more.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 
@@ -168,7 +168,7 @@ class Discrete(Sampled):
         Parameters
         ----------
         a : number or array_like
-            Exponent, above 1.
+            Exponent of the distribution, above 1.
         size : int or tuple of ints, optional
             Shape of the result; defaults to the broadcast shape of the other parameters.
 

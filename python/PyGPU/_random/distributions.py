@@ -44,7 +44,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         """Draw from a distribution with location and scale, which may be arrays."""
         location, width = scale
         if type(location) in _NUMBERS and type(width) in _NUMBERS and 0 < width < np.inf:
-            # A finite positive width is valid for each distribution that calls this method, so no check is needed.
+            # A finite positive scale is valid for each distribution that calls this method, so no check is needed.
             return self._source.create(size, np.float64, distribution, scale=(float(location), float(width)))
         shape, _ = prepared(name, checked, size, self.device) if _any_array(checked) else (size, check(name, *checked))
         if is_scalar(location) and is_scalar(width):
@@ -154,7 +154,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         ----------
         low, high : number or array_like, optional
         size : int or tuple of ints, optional
-            Shape of the result; by default that of `low` and `high`.
+            Shape of the result; defaults to the broadcast shape of `low` and `high`.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         loc, scale : number or array_like, optional
             Mean and standard deviation.
         size : int or tuple of ints, optional
-            Shape of the result; by default that of `loc` and `scale`.
+            Shape of the result; defaults to the broadcast shape of `loc` and `scale`.
 
         Examples
         --------
@@ -193,9 +193,9 @@ class Distributions(Continuous, Discrete, Multivariate):
         Parameters
         ----------
         scale : number or array_like, optional
-            The mean.
+            Mean of the distribution.
         size : int or tuple of ints, optional
-            Shape of the result; by default that of `scale`.
+            Shape of the result; defaults to the shape of `scale`.
 
         Examples
         --------

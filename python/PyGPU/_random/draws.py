@@ -17,9 +17,9 @@ Parameter = float | _core.GPUArray
 class Source:
     """Random stream and the position in it, from which several threads may draw.
 
-    Each draw advances the position. The kernel of a captured draw runs whenever its graph runs, which the host cannot
-    count. After the first captured draw the position is therefore stored in device memory, where kernels read and
-    advance it.
+    Each draw advances the position. The kernel of a captured draw runs at each launch of its graph, so the host cannot
+    track the position. After the first captured draw, the position is therefore stored in device memory, where kernels
+    read and advance it.
     """
 
     def __init__(self, device: _core.Device, position: StreamPosition) -> None:
@@ -35,7 +35,7 @@ class Source:
             return StreamPosition.read(key, numbers if self._device_position is None else self._device_position.get())
 
     def set_position(self, position: StreamPosition) -> None:
-        """Set the position in the stream."""
+        """Set the position in the random stream."""
         with self._lock:
             if self._device_position is None:
                 self._position.write(position.key, position.numbers())

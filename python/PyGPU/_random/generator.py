@@ -22,17 +22,18 @@ class Generator(Distributions):
     Parameters
     ----------
     bit_generator : numpy.random.Philox
-        Initial position of the stream; it is read once and not advanced.
+        NumPy's generator, whose state is the initial position of the stream. The state is read once and not advanced.
     device : Device, str or int, optional
         Device of new arrays; defaults to the device that is current when the generator is created.
 
     Notes
     -----
     For the same Philox, `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits
-    return the same bits as NumPy. `integers` does so unless a draw is rejected, which never happens for a range that
-    is a power of two. Other methods return numbers of the same distribution. The numbers do not depend on the backend.
-    A generator may be used by several threads and in captures: each launch of the graph draws further numbers.
-    Parameters that are device arrays are checked by their extrema, for which the host waits, except in a capture.
+    return the same bits as NumPy. `integers` differs from NumPy if a draw is rejected, which never happens if the
+    range's length is a power of two. Other methods return numbers of the same distribution. The numbers do not depend
+    on the backend. A generator may be used by several threads and in captures: each launch of the graph draws further
+    numbers. A parameter that is a device array is checked by its extrema, for which the host waits, except in a
+    capture.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class Generator(Distributions):
 
     @property
     def bit_generator(self) -> np.random.Philox:
-        """NumPy bit generator with a copy of this generator's state; later draws from one leave the other unchanged."""
+        """NumPy bit generator with a copy of this generator's state; draws from one do not affect the other."""
         philox_state: Any = np.random.Philox(0)
         philox_state.state = self.state
         philox: np.random.Philox = philox_state
@@ -93,7 +94,7 @@ class Generator(Distributions):
         return [Generator(np.random.Philox(seeds), self.device) for seeds in self._seeds.spawn(n_children)]
 
     def advance(self, delta: int) -> Generator:
-        """Advance by blocks of four numbers, as `numpy.random.Philox.advance`.
+        """Advance the stream by blocks of four numbers, as `numpy.random.Philox.advance`.
 
         Parameters
         ----------
@@ -152,7 +153,7 @@ class Generator(Distributions):
         return self._source.create(size, np.uint64, "raw")
 
     def bytes(self, length: int) -> bytes:
-        """Draw random bytes, which equal NumPy's, and copy them to the host; the host waits for the copy.
+        """Draw random bytes, which equal NumPy's bytes, and copy them to the host; the host waits for the copy.
 
         Parameters
         ----------
@@ -234,7 +235,7 @@ class Generator(Distributions):
         replace : bool, optional
             Whether to draw with replacement.
         p : array_like, optional
-            Probabilities; uniform by default.
+            Probability of each element; defaults to equal probabilities.
         axis : int, optional
         shuffle : bool, optional
             Accepted for compatibility with NumPy; it has no effect, because the sample is always in random order.
@@ -257,14 +258,14 @@ def _restored(state: Any, seeds: Any) -> Generator:
 
 
 def default_rng(seed: Any = None, device: Any = None) -> Generator:
-    """Create a generator.
+    """Create a random generator that draws on a device.
 
     Parameters
     ----------
     seed : int, sequence of ints, numpy.random.SeedSequence, numpy.random.Philox or Generator, optional
-        Seed, as for `numpy.random.Philox`. Unpredictable by default.
+        Seed, as for `numpy.random.Philox`; by default unpredictable.
     device : Device, str or int, optional
-        Device of new arrays; defaults to the current one.
+        Device of new arrays; defaults to the current device.
 
     Examples
     --------

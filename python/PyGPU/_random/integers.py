@@ -1,4 +1,4 @@
-"""Draws of uniform integers: a fast kernel handles scalar bounds, and a sampler handles arrays of bounds."""
+"""Draw uniform integers: for scalar bounds by a fast kernel, for arrays of bounds by a sampler."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def integers(source: Source, low: Any, high: Any, size: Any, dtype: Any, endpoin
 
 @functools.cache
 def _limits(dtype: Any) -> tuple[np.dtype[Any], tuple[int, int]]:
-    """Return an integer or bool dtype with its minimum and maximum; raise NumPy's error for other types."""
+    """Return an integer or bool dtype, its minimum and its maximum; raise NumPy's error for other types."""
     kind = np.dtype(dtype)
     check("integers", 2, dtype=kind)
     return kind, (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
 
 
 def _check(minimum: Any, maximum: Any, limits: tuple[int, int], kind: np.dtype[Any], endpoint: bool) -> None:
-    """Raise NumPy's error for invalid bounds; both bounds are inclusive, and are integers or arrays of integers."""
+    """Raise NumPy's error for invalid bounds. The bounds are inclusive, and are integers or arrays of integers."""
     if np.any(minimum < limits[0]):
         raise ValueError(f"low is out of bounds for {kind}")
     if np.any(maximum > limits[1]):

@@ -29,7 +29,7 @@ class Multivariate(Sampled):
         Parameters
         ----------
         alpha : array_like
-            Parameters, above 0; a device array is read by the host.
+            Concentration parameters, above 0; the host waits for a device array.
         size : int or tuple of ints, optional
             Shape of the result without the last axis; defaults to one vector.
 
@@ -83,9 +83,10 @@ class Multivariate(Sampled):
         n : int or array_like of ints
             Number of experiments.
         pvals : array_like
-            Probabilities along the last axis; a device array is read by the host.
+            Probabilities along the last axis; the host waits for a device array.
         size : int or tuple of ints, optional
-            Shape of the result without the last axis; defaults to that of `n` and `pvals`.
+            Shape of the result without the last axis; defaults to the broadcast shape of `n` and of `pvals` without its
+            last axis.
 
         Returns
         -------
@@ -126,7 +127,7 @@ class Multivariate(Sampled):
         Parameters
         ----------
         colors : sequence of ints
-            Number of elements of each color; a device array is read by the host.
+            Number of elements of each color; the host waits for a device array.
         nsample : int
             Number of elements drawn.
         size : int or tuple of ints, optional
@@ -175,17 +176,17 @@ class Multivariate(Sampled):
         Parameters
         ----------
         mean : array_like
-            Mean of the drawn vectors; a device array is read by the host.
+            Mean of the drawn vectors; the host waits for a device array.
         cov : array_like
             Covariance matrix, which the host factorizes.
         size : int or tuple of ints, optional
             Shape of the result without the last axis; defaults to one vector.
         check_valid : {'warn', 'raise', 'ignore'}, optional
-            Reaction to a matrix that is not positive semidefinite: a warning, an error or none.
+            Reaction to a matrix that is not positive semidefinite: a warning, an error or no reaction.
         tol : float, optional
-            Tolerance of that check.
+            Tolerance of the check that `check_valid` selects.
         method : {'svd', 'eigh', 'cholesky'}, optional
-            Factorization.
+            Factorization of the covariance matrix.
 
         Returns
         -------

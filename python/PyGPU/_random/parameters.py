@@ -1,4 +1,4 @@
-"""Checks and conversion of the parameters of distributions."""
+"""Check and convert the parameters of distributions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_scalar(argument: Any) -> bool:
 
 
 def check(name: str, *arguments: Any, size: Any = 0, **keywords: Any) -> Any:
-    """Check arguments by a call of NumPy's method with size 0: the call draws no numbers, but raises NumPy's errors."""
+    """Check arguments by a call of NumPy's method with size 0, which draws no numbers, but raises NumPy's errors."""
     return getattr(_numpy_generator, name)(*arguments, size=size, **keywords)
 
 
@@ -70,7 +70,7 @@ def result_shape(size: Any, *shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _limits(values: Any) -> Any:
-    """Return the least and the greatest element; both are NaN if an element is NaN."""
+    """Return the least and the greatest element of an array; both are NaN if an element is NaN."""
     if isinstance(values, _core.GPUArray):
         return np.array([values.min().item(), values.max().item()], values.dtype)
     array = np.asarray(values)
@@ -98,7 +98,7 @@ def prepared(
     name : str
         Method of NumPy's generator.
     arguments : tuple
-        Numbers, arrays of the host or of the device.
+        Numbers, host arrays or device arrays.
     size : int or tuple of ints, optional
         Size of the result.
     device : Device

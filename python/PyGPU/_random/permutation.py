@@ -1,4 +1,4 @@
-"""Permutations and samples, which are computed by sorting random keys or by searching cumulative probabilities."""
+"""Compute permutations and samples by sorting random keys, or by searching cumulative probabilities."""
 
 from __future__ import annotations
 

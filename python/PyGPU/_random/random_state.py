@@ -36,14 +36,14 @@ class RandomState:
     Parameters
     ----------
     seed : int, array_like of ints or numpy.random.Philox, optional
-        Seed, unpredictable by default.
+        Seed; by default unpredictable.
     device : Device, str or int, optional
         Device of new arrays; defaults to the current one.
 
     Notes
     -----
-    The numbers come from Philox and not from MT19937, so they differ from NumPy's for the same seed. The numbers equal
-    those of `default_rng` with the same seed.
+    The numbers come from Philox and not from MT19937, so they differ from NumPy's numbers for the same seed. They equal
+    the numbers of `default_rng` with the same seed.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class RandomState:
         Parameters
         ----------
         seed : int or array_like of ints, optional
-            Seed, unpredictable by default.
+            Seed; by default unpredictable.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class RandomState:
         low, high : int or array_like of ints
             Bounds of the range; if `high` is omitted, the range is from 0 to `low`.
         size : int or tuple of ints, optional
-            Shape of the result; defaults to that of the bounds.
+            Shape of the result; defaults to the shape of the bounds.
         dtype : data-type, optional
             Integer type or bool.
 
@@ -284,7 +284,7 @@ class RandomState:
         shape : number or array_like
             Shape parameter, 0 or more.
         size : int or tuple of ints, optional
-            Shape of the result; defaults to that of `shape`.
+            Shape of the result; defaults to the shape of the array `shape`.
 
         Examples
         --------
@@ -300,7 +300,7 @@ class RandomState:
         Parameters
         ----------
         a : int or array_like
-            With one axis.
+            Array with one axis.
         size : int or tuple of ints, optional
             Size of the sample; defaults to one element.
         replace : bool, optional

@@ -1,4 +1,4 @@
-"""Position in the random stream of Philox4x64-10, and its conversion to and from NumPy's format."""
+"""The class `StreamPosition`: a position in Philox's random stream, convertible to and from NumPy's format."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def _to_words(number: int) -> list[int]:
 
 
 class StreamPosition:
-    """Position in a random stream: the next number's index, and the half of the last 64-bit number if it is unused.
+    """Position in a random stream: the next number's index, and the unused half of the last 64-bit number, if any.
 
     Parameters
     ----------
     key : tuple of two ints
-        Key of the stream.
+        Key of Philox, which identifies the stream.
     number : int, optional
         Number of 64-bit numbers before the position. The counter value ``c`` generates the numbers 4c to 4c + 3.
         NumPy begins with counter value 1, so the default is 4.
     half : int or None, optional
-        Unused 32 bits of the last number, which the next draw of 32 bits returns.
+        The 32 unused bits of the last 64-bit number, which the next draw of 32 bits returns.
     """
 
     __slots__ = ("half", "key", "number")
@@ -82,11 +82,11 @@ class StreamPosition:
         )
 
     def advance(self, count: int) -> None:
-        """Advance by `count` 64-bit numbers."""
+        """Advance the position by `count` 64-bit numbers."""
         self.number = (self.number + count) % (4 * _COUNTERS)
 
     def advance_blocks(self, count: int) -> None:
-        """Advance by `count` blocks of four numbers, and drop the rest of the current block, as NumPy's `advance`."""
+        """Advance the position by `count` blocks of four numbers, and drop the current block's rest, as NumPy does."""
         philox: Any = np.random.Philox(0)
         philox.state = self.state()
         philox.advance(count)

@@ -11,7 +11,7 @@ NUMPYS = ("BitGenerator", "Philox", "SeedSequence")
 
 
 def attribute(name: str) -> Any:
-    """Return a class of NumPy, or explain why `PyGPU.random` lacks a name."""
+    """Return a class of `numpy.random`, or raise an error that explains why `PyGPU.random` lacks the name."""
     if name in NUMPYS:
         return getattr(np.random, name)
     message = f"module 'PyGPU.random' has no attribute {name!r}"

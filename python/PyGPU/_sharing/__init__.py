@@ -1,1 +1,1 @@
-"""Arrays that several processes share: one process creates a handle, by which other processes open the array."""
+"""Share arrays between processes: one process creates a handle of an array, by which other processes open the array."""

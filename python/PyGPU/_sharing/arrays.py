@@ -1,4 +1,4 @@
-"""Functions that create arrays in memory for several processes, and open arrays of other processes."""
+"""Functions that create arrays in shared memory, and open arrays of other processes."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def share(array: _core.GPUArray) -> SharedHandle:
     else:
         # The handle contains no event for which other processes could wait, so the host waits for work on the array.
         # On the CPU no event is needed, because each call returns after its work is complete.
-        # For memory of another process, the driver cannot share an event of this process.
+        # For memory that another process allocated, the driver cannot share an event of this process.
         array.synchronize()
     return SharedHandle(memory.name, array.ptr - memory.address, shape, strides, dtype, readonly, event)
 
 
 @public("Making arrays")
 def open_shared(handle: SharedHandle) -> _core.GPUArray:
-    """Open an array that another process or this one has shared.
+    """Open an array that another process or this process has shared.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class BlockName:
 @public("Making arrays")
 @dataclass(frozen=True, repr=False)
 class SharedHandle:
-    """Handle of an array of another process, or of this one.
+    """Handle of an array, by which other processes open the array.
 
     :meth:`GPUArray.share` creates the handle and `open_shared` opens it. The handle can be pickled, and does not keep
     the memory alive.
@@ -66,7 +66,7 @@ class SharedHandle:
     Parameters
     ----------
     block : BlockName or None
-        The memory; None for an empty array.
+        Handle of the array's memory block; None for an empty array.
     offset : int
         Offset of the first element in the block, in bytes.
     shape, strides : tuple of int

@@ -34,7 +34,7 @@ class Memory:
 
     @property
     def nbytes(self) -> int:
-        """Return the size of the block, which is at most the size of the opened memory."""
+        """Return the block's size in bytes; the driver's memory may be larger, because its size is rounded up."""
         return self.name.nbytes
 
     def event(self) -> _core.Event:
@@ -93,13 +93,12 @@ def holding(array: _core.GPUArray) -> Memory | None:
 
 
 def opened(name: BlockName) -> Memory:
-    """Return the block of a handle; open the block unless this process has already opened it.
+    """Return the memory block that a handle names; open the block unless this process has already opened it.
 
     Raises
     ------
     ValueError
-        If the block belongs to another machine or backend, or to a device that is not visible, or if the name was
-        changed.
+        If the block belongs to another machine or backend, or to an invisible device, or if `name` was changed.
     RuntimeError
         If the block was freed.
     """
@@ -137,7 +136,7 @@ def _matching(memory: Memory, name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Store a block's object in `_blocks` under the block's token, and return the object."""
+    """Store a memory block in `_blocks` under the block's token, and return the block."""
     _blocks[memory.name.token] = memory
     return memory
 
@@ -166,7 +165,7 @@ def _kind(device: _core.Device) -> str:
 
 
 def _visible(name: BlockName) -> _core.Device:
-    """Return the device that contains a block, by the numbering of devices in this process."""
+    """Return the device that contains a block; the device's number may differ in the process that created the block."""
     backend = _core.backend_name()
     if name.device.partition(":")[0] != backend:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")

@@ -47,7 +47,7 @@ def open_file(name: BlockName) -> tuple[int, Any]:
     Raises
     ------
     OSError
-        If the process has ended or has closed the file.
+        If the other process has ended or has closed the file.
     ValueError
         If the file has another size than the handle states, or if its size may change.
     """
@@ -65,7 +65,7 @@ def open_file(name: BlockName) -> tuple[int, Any]:
 
 
 def _check_size(file: int, nbytes: int) -> None:
-    """Require that a file has this size and keeps it: an access behind the end of a file ends a process (SIGBUS)."""
+    """Require that a file has this size and cannot shrink: an access past its end terminates the process (SIGBUS)."""
     size = os.fstat(file).st_size
     if size != nbytes:
         raise ValueError(f"open_shared: the handle states {nbytes} bytes of memory, and the file has {size}")

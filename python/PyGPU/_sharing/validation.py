@@ -1,4 +1,4 @@
-"""Checks of handles, whose fields may be wrong because another process sent them.
+"""Check the fields of handles, which may be wrong because another process sent the handle.
 
 The types and values of the fields are checked here. `_core._array_in_block` checks offset, shape and strides against
 the bytes that the driver or the file reports for the opened block.
@@ -69,7 +69,7 @@ def _check_block(block: BlockName) -> None:
 def _field(record: SharedHandle | BlockName, name: str, *types: type) -> Any:
     """Return a field of a handle if its class is exactly one of `types`.
 
-    A class derived from one of `types` is rejected, because its operators could deceive the checks.
+    An instance of a derived class is rejected, because overridden operators could make wrong values pass the checks.
     """
     try:
         value = getattr(record, name)

@@ -1,4 +1,4 @@
-"""CuPy's functions `geterr`, `seterr` and `errstate`, which set how functions of linear algebra report failures."""
+"""CuPy's functions `geterr`, `seterr` and `errstate`, which query and set how linear algebra reports failures."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def errstate(**kwargs: Any) -> Iterator[None]:
     Parameters
     ----------
     **kwargs : str
-        As for `seterr`.
+        Settings, as for `seterr`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""NumPy arrays in pinned host memory, with CuPy's parameters."""
+"""Functions that create NumPy arrays in pinned host memory, with CuPy's parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Host = np.ndarray[Any, Any]
 
 
 def _memory(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Allocate pinned memory for an ndarray of a shape and a dtype."""
+    """Allocate pinned memory for an ndarray of the given shape and dtype."""
     return public_module("cupy.cuda").alloc_pinned_memory(math.prod(shape) * dtype.itemsize)
 
 
@@ -68,15 +68,15 @@ def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = 
     Parameters
     ----------
     a : GPUArray or numpy.ndarray
-        Array whose shape, dtype and memory order are used.
+        Array whose shape, dtype and memory order the result has by default.
     dtype : dtype, optional
-        Data type, by default that of `a`.
+        Data type; defaults to the dtype of `a`.
     order : {'C', 'F', 'A', 'K'}, optional
-        Memory order; 'K' keeps the order of the axes in memory.
+        Memory order; 'K' keeps the order of the axes of `a` in memory.
     subok : None
-        Subclasses are not created.
+        Ignored: the result is never an instance of a subclass of ndarray.
     shape : int or tuple of ints, optional
-        Lengths of the axes, by default those of `a`.
+        Lengths of the axes; defaults to the shape of `a`.
 
     Returns
     -------

@@ -37,7 +37,7 @@ class time_range:
     Parameters
     ----------
     message : str, optional
-        Label of the range; for a decorated function its name by default.
+        Label of the range; defaults to the decorated function's name.
     color_id, argb_color : int, optional
         Accepted for compatibility with CuPy; it has no effect, because the profiler chooses the colour.
     sync : bool, optional

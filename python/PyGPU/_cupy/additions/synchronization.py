@@ -20,7 +20,7 @@ def allow_synchronize(allow: bool) -> Iterator[None]:
     Parameters
     ----------
     allow : bool
-        If False, a warning states that PyGPU detects no synchronizations.
+        If False, the function warns that PyGPU detects no synchronizations.
 
     Examples
     --------

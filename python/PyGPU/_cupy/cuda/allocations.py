@@ -1,4 +1,4 @@
-"""CuPy's classes for memory of the driver, managed memory, stream-ordered memory and memory of other libraries."""
+"""CuPy's classes for driver-allocated, managed and stream-ordered memory, and for memory of other libraries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class BaseMemory:
-    """Base class of memory of a device. Programs create objects of the derived classes.
+    """Base class of CuPy's memory objects. Programs create objects of the derived classes.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class ManagedMemory(BaseMemory):
         Parameters
         ----------
         advise : int
-            For example ``runtime.cudaMemAdviseSetReadMostly``.
+            CUDA's number of the advice, such as ``runtime.cudaMemAdviseSetReadMostly``.
         dev : Device
             The device to which the advice refers.
 
@@ -142,7 +142,7 @@ class ManagedMemory(BaseMemory):
 
 
 class MemoryAsync(BaseMemory):
-    """Memory that is allocated and freed in the order of a stream, from the pool of PyGPU's arrays.
+    """Memory that is allocated from PyGPU's pool, and freed, in the order of a stream.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class MemoryAsync(BaseMemory):
                 self.ptr = _core.raw_allocate_async(self.size, stream)
 
     def __del__(self) -> None:
-        # A destructor cannot raise, so `status_of` stores an error of the driver as the thread's last error.
+        # A destructor cannot raise an error, so `status_of` stores the driver's error as the thread's last error.
         if self.ptr and not sys.is_finalizing():
             stream = self.stream_ref()
             status_of(_core.raw_free_async, self.ptr, get_current_stream() if stream is None else stream)

@@ -75,8 +75,8 @@ def set_allocator(allocator: Allocator | None = None) -> None:
     Parameters
     ----------
     allocator : callable, optional
-        Function of a number of bytes that returns a `MemoryPointer`. None selects memory of the driver without a pool;
-        ``get_default_memory_pool().malloc`` selects PyGPU's own pool.
+        Function that receives a number of bytes and returns a `MemoryPointer`. None makes each array allocate from the
+        driver without a pool; ``get_default_memory_pool().malloc`` selects PyGPU's own pool.
 
     Raises
     ------
@@ -106,7 +106,8 @@ def get_allocator() -> Callable[[int], Any]:
     Returns
     -------
     callable
-        The function that was given to `set_allocator` or `using_allocator`; by default the default pool's `malloc`.
+        The function that the program passed to `set_allocator` or `using_allocator`; otherwise the default pool's
+        `malloc`.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def get_allocator() -> Callable[[int], Any]:
 
 
 def _in_cupys_form(allocator: Any) -> Callable[[int], MemoryPointer]:
-    """Convert an allocator of PyGPU to CuPy's form: a function of a number of bytes that returns a `MemoryPointer`."""
+    """Convert an allocator of PyGPU to CuPy's form: from a number of bytes to a `MemoryPointer`."""
 
     def allocate(size: int) -> MemoryPointer:
         is_function = not hasattr(allocator, "allocate")
@@ -163,7 +164,7 @@ def using_allocator(allocator: Allocator | None = None) -> Iterator[None]:
 
 
 def hooked_allocator() -> _core._ThreadsAllocator | None:
-    """Make this thread's allocations from PyGPU's own pool call the memory hooks.
+    """Make allocations of this thread from PyGPU's own pool call the thread's memory hooks.
 
     The hooks are called until the caller calls `put_back` on the returned object. If the program has set an allocator,
     the function returns None, because the pools of CuPy's interface call the hooks themselves.
@@ -211,9 +212,9 @@ class PythonFunctionAllocator:
     Parameters
     ----------
     malloc_func : callable
-        Function of the number of bytes and of the device's number, which returns an address.
+        Function that receives the number of bytes and the device's number, and returns an address.
     free_func : callable
-        Function of the address and of the device's number.
+        Function that receives the address and the device's number.
 
     Examples
     --------

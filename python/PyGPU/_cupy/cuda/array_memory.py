@@ -10,7 +10,7 @@ __all__ = ["ArrayMemory", "pointer_of"]
 
 
 class ArrayMemory(BaseMemory):
-    """Memory block that contains the elements of an array; the object keeps the block alive."""
+    """Memory block that contains an array's elements; this object keeps the block alive."""
 
     def __init__(self, array: _core.GPUArray) -> None:
         self.device_id = array.device.index
@@ -23,7 +23,7 @@ class ArrayMemory(BaseMemory):
 
 
 def _block_of(array: _core.GPUArray) -> tuple[int, int]:
-    """Return address and size of an array's memory block, or of its elements if the driver reports no block."""
+    """Return address and size of an array's memory block, or of the array's elements if the driver reports no block."""
     try:
         return _core.address_range(array.ptr)
     except (_core.LogicError, _core.NotSupportedError):

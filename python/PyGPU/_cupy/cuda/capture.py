@@ -1,8 +1,8 @@
-"""Captures of streams that raise the errors of CUDA's runtime, which programs written for CuPy expect.
+"""Capture streams with the errors of CUDA's runtime, which programs written for CuPy expect.
 
 If work cannot be captured, PyGPU raises an error before it calls the driver, so that the capture stays valid. CUDA's
-runtime calls the driver, which returns an error and invalidates the capture. The streams of `cupy.cuda` behave as
-CUDA's runtime does.
+runtime calls the driver, which returns an error and invalidates the capture. The streams of `cupy.cuda` return the same
+errors and invalidate the capture, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _blocking: WeakSet[_core.Stream] = WeakSet()
 
 
 def _invalidate(stream: _core.Stream) -> None:
-    """Invalidate the capture of a stream, by a query of the stream that the driver refuses during a capture."""
+    """Invalidate the capture of a stream by a query that the driver forbids during a capture."""
     try:
         _core.Stream.query(stream)
     except _core.CudaError:
@@ -72,14 +72,14 @@ def begin(stream: _core.Stream, mode: Mode) -> None:
     stream : Stream
         A stream other than the default stream.
     mode : {'global', 'thread_local', 'relaxed'}
-        Which calls of other threads the driver forbids.
+        Mode, which determines the calls of this and other threads that the driver forbids during the capture.
 
     Raises
     ------
     CUDARuntimeError
         If the stream is capturing.
     """
-    # CUDA refuses to query the flags of a stream that captures.
+    # CUDA forbids a query of the flags of a capturing stream.
     is_blocking = not (is_capturing(stream) or stream.is_non_blocking)
     try:
         _core.Stream.begin_capture(stream, mode)
@@ -111,7 +111,7 @@ def end(stream: _core.Stream) -> _core.Graph:
         return _core.Stream.end_capture(stream)
     except _core.CudaError as error:
         raise error_of(error.status) from error
-    except ValueError as error:  # PyGPU raises ValueError if no capture began on the stream
+    except ValueError as error:  # PyGPU raises ValueError if no capture began on this stream
         if not is_capturing(stream):
             raise error_of(_ILLEGAL_STATE) from error
         _invalidate(stream)
@@ -135,7 +135,8 @@ def is_active(stream: _core.Stream) -> bool:
     Raises
     ------
     CUDARuntimeError
-        With the status 906 for the legacy default stream, while a stream that waits for it is capturing.
+        With the status 906 for the legacy default stream, while a stream that waits for the default stream is
+        capturing.
     """
     if stream.is_default and any(map(is_capturing, _blocking)):
         raise error_of(_IMPLICIT)
@@ -165,7 +166,7 @@ def synchronize(stream: _core.Stream) -> None:
 def done(stream: _core.Stream) -> bool:
     """Return whether all work of a stream is complete.
 
-    If the stream is capturing, the result is False and the capture becomes invalid, as in CuPy.
+    If the stream is capturing, the function returns False and invalidates the capture, as in CuPy.
 
     Parameters
     ----------

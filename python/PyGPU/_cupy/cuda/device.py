@@ -1,4 +1,4 @@
-"""Attributes of `PyGPU.Device` under CuPy's names, and the functions of `cupy.cuda.device`."""
+"""CuPy's attributes of devices, for `PyGPU.Device`, and the functions of `cupy.cuda.device`."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _PREFIX = "cudaDevAttr"
 
 
 def compute_capability(device: Device) -> str:
-    """Return major and minor version of a device's compute capability, or of AMD's architecture, as in ``'90'``."""
+    """Return the digits of a device's compute capability or AMD architecture, such as ``'90'``."""
     major, minor = device.properties["compute_capability"]
     return f"{major}{minor}"
 
 
 def attributes(device: Device) -> dict[str, int]:
-    """Return the attributes of a device by CUDA's names without the prefix ``cudaDevAttr``."""
+    """Return a device's attributes in a dict; its keys are CUDA's names without the prefix ``cudaDevAttr``."""
     values = {}
     for attribute in cudaDeviceAttr:
-        # Some attributes exist only in newer drivers, others only on CUDA.
+        # Older drivers lack some attributes; HIP and the CPU lack other attributes.
         with suppress(_core.NotSupportedError, _core.LogicError):
             values[attribute.name.removeprefix(_PREFIX)] = _core.device_attribute(attribute.value, device)
     return values
 
 
 def pci_bus_id(device: Device) -> str:
-    """Return the address of the device on the PCI bus."""
+    """Return the PCI address of a device, such as ``0000:3b:00.0``."""
     return _PycudaDevice._pci_text(device)
 
 
 def from_pci_bus_id(text: str) -> Device:
-    """Return the device with an address on the PCI bus.
+    """Return the device that has the given PCI address.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def get_device_id() -> int:
 
 
 def get_compute_capability() -> str:
-    """Return major and minor version of the current device's compute capability as digits.
+    """Return the two digits of the current device's compute capability.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def get_compute_capability() -> str:
 
 
 def from_pointer(ptr: int) -> Device:
-    """Return the device of the memory at an address.
+    """Return the device whose memory contains an address.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def from_pointer(ptr: int) -> Device:
     Returns
     -------
     Device
-        The current device for host memory.
+        The device; for an address in host memory, the current device.
 
     Examples
     --------

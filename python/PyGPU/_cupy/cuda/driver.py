@@ -11,7 +11,7 @@ __all__ = ["CUDADriverError", "ctxGetCurrent", "ctxGetDevice", "get_build_versio
 
 
 def get_build_version() -> int:
-    """Return the version of the CUDA or HIP driver, because PyGPU is not compiled for one version of the runtime.
+    """Return the version of the CUDA or HIP driver, because PyGPU is not compiled for a version of CUDA's runtime.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def ctxGetDevice() -> int:
 
 
 def streamGetCtx(stream: int) -> int:
-    """Return the handle of the context of a stream.
+    """Return the handle of a stream's context.
 
     Parameters
     ----------

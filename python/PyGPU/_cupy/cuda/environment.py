@@ -67,8 +67,8 @@ def get_cuda_path() -> str | None:
     Returns
     -------
     str or None
-        The folder that ``CUDA_PATH``, ``CUDA_HOME``, the path of nvcc or the default path names; None without a
-        toolkit, which PyGPU does not need.
+        The first existing folder of ``CUDA_PATH``, ``CUDA_HOME``, nvcc's toolkit and the default path; None without a
+        toolkit. PyGPU does not need a toolkit.
 
     Examples
     --------
@@ -85,7 +85,8 @@ def get_rocm_path() -> str | None:
     Returns
     -------
     str or None
-        The folder that ``ROCM_HOME``, ``ROCM_PATH``, the path of hipcc or the default path names; None without ROCm.
+        The first existing folder of ``ROCM_HOME``, ``ROCM_PATH``, hipcc's installation and the default path; None
+        without ROCm.
 
     Examples
     --------
@@ -97,12 +98,13 @@ def get_rocm_path() -> str | None:
 
 
 def get_nvcc_path() -> str | None:
-    """Return the command of nvcc.
+    """Return the command that runs nvcc.
 
     Returns
     -------
     str or None
-        The environment variable ``NVCC``, or the path of nvcc; None without nvcc, which PyGPU does not need.
+        Value of the environment variable ``NVCC``, or the path of nvcc; None if nvcc is not found. PyGPU does not need
+        nvcc.
 
     Examples
     --------
@@ -118,7 +120,7 @@ def get_hipcc_path() -> str | None:
     Returns
     -------
     str or None
-        None without hipcc, which PyGPU does not need.
+        The path; None if hipcc is not found. PyGPU does not need hipcc.
 
     Examples
     --------

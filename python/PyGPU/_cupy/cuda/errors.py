@@ -1,4 +1,4 @@
-"""PyGPU's exception classes under CuPy's names, and the conversion of a status code to an exception."""
+"""Export PyGPU's exception classes under CuPy's names, and convert status codes to exceptions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMORY_ALLOCATION = 2
 
 
 def error_of(status: int) -> _core.CudaError:
-    """Return the exception for a status code of CUDA's runtime, with CuPy's text."""
+    """Return the exception for a status code of CUDA's runtime; its message is CuPy's."""
     name, text = cudaGetErrorName(status), cudaGetErrorString(status)
     class_of_error = OutOfMemoryError if status == _MEMORY_ALLOCATION else CUDARuntimeError
     error = class_of_error(f"{name}: {text}")

@@ -1,4 +1,4 @@
-"""CuPy's events: a subclass of PyGPU's class with CuPy's constructor and names."""
+"""The class `Event` of CuPy, a subclass of `PyGPU.Event` with CuPy's constructor and names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Event(_core.Event):
     Parameters
     ----------
     block : bool, optional
-        Whether a thread that waits for the event sleeps.
+        Whether a thread that waits for the event sleeps instead of polling.
     disable_timing : bool, optional
         Whether the event does not record the time.
     interprocess : bool, optional
@@ -52,7 +52,7 @@ class Event(_core.Event):
 
 
 def get_elapsed_time(start_event: _core.Event, end_event: _core.Event) -> float:
-    """Return the milliseconds from one event to a later one.
+    """Return the time from an event to a later event in milliseconds.
 
     Parameters
     ----------

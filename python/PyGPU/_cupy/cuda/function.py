@@ -34,7 +34,7 @@ class Module:
         self._module: _core.Module | None = None
 
     def load(self, cubin: bytes) -> None:
-        """Load compiled code.
+        """Load compiled code from memory.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class Module:
         return self._module
 
     def get_function(self, name: str | bytes) -> Function:
-        """Return a kernel.
+        """Return a kernel of the module.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class Module:
         return Function(self._loaded().get_function(os.fsdecode(name)))
 
     def get_global_var(self, name: str | bytes) -> int:
-        """Return the address of a variable.
+        """Return the address of a variable of the module.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ def compile_with_cache(
     source : str
         The source.
     options : iterable of str, optional
-        Compiler options in nvcc's syntax, whichever compiler PyGPU uses.
+        Compiler options in nvcc's syntax, also if PyGPU uses another compiler.
     arch : str, optional
         Accepted for compatibility with CuPy; it has no effect, because the code is compiled for the current device.
     *args, **kwargs

@@ -18,7 +18,7 @@ __all__ = ["MemoryHook", "get_memory_hooks"]
 
 
 class _Thread(threading.local):
-    """Per-thread state: the object that `hooked_allocator` returned for the active memory hooks; None without hooks."""
+    """Per-thread state: the result of `hooked_allocator` while memory hooks are active; otherwise None."""
 
     allocator: _core._ThreadsAllocator | None = None
 
@@ -34,8 +34,8 @@ class MemoryHook:
     Notes
     -----
     For memory of PyGPU's own pool, only the methods ``malloc_*`` and ``free_*`` are called. The methods ``alloc_*`` are
-    not called, because the driver enlarges that pool. A `MemoryPool` calls all methods. If an array was created before
-    the ``with`` block, the end of the array calls hooks only if its memory is from a `MemoryPool`.
+    not called, because the driver enlarges that pool. A `MemoryPool` calls all methods. The free of an array that was
+    created before the ``with`` block calls hooks only if its memory is from a `MemoryPool`.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class MemoryHook:
         Parameters
         ----------
         **kwargs
-            `device_id`, and `mem_size`, the rounded number of bytes.
+            `device_id`, and `mem_size`, the requested number of bytes, rounded up to whole blocks.
         """
 
     def alloc_postprocess(self, **kwargs: Any) -> None:
@@ -85,7 +85,7 @@ class MemoryHook:
         Parameters
         ----------
         **kwargs
-            `device_id`, `mem_size`, and `mem_ptr`, the address; 0 after an error.
+            `device_id`, `mem_size`, and `mem_ptr`, the address of the memory; the address is 0 after an error.
         """
 
     def malloc_preprocess(self, **kwargs: Any) -> None:
@@ -94,7 +94,7 @@ class MemoryHook:
         Parameters
         ----------
         **kwargs
-            `device_id`, `size`, the requested number of bytes, and `mem_size`, the rounded number.
+            `device_id`, `size`, the requested number of bytes, and `mem_size`, this number rounded up to whole blocks.
         """
 
     def malloc_postprocess(self, **kwargs: Any) -> None:
@@ -103,8 +103,8 @@ class MemoryHook:
         Parameters
         ----------
         **kwargs
-            `device_id`, `size`, `mem_size`, `mem_ptr`, and `pmem_id`, the `id` of the memory object; both are 0 after
-            an error.
+            `device_id`, `size`, `mem_size`, `mem_ptr`, and `pmem_id`, the `id` of the memory object. `mem_ptr` and
+            `pmem_id` are 0 after an error.
         """
 
     def free_preprocess(self, **kwargs: Any) -> None:

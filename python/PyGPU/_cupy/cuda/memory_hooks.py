@@ -1,4 +1,4 @@
-"""CuPy's two memory hooks: one prints each call, the other sums the allocated memory by line of the program."""
+"""CuPy's memory hooks: `DebugPrintHook` prints each allocation, `LineProfileHook` sums allocations by program line."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class DebugPrintHook(MemoryHook):
     Parameters
     ----------
     file : file, optional
-        Output; standard output by default.
+        File to which lines are written; defaults to standard output.
     flush : bool, optional
-        Whether each line is written at once.
+        Whether the file is flushed after each line.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class LineProfileHook(MemoryHook):
     Parameters
     ----------
     max_depth : int, optional
-        Maximum number of levels of calls in the report, including its root; 0, the default, for no maximum.
+        Maximum depth of the call tree in the report, including its root; 0, the default, means no maximum.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class LineProfileHook(MemoryHook):
         Parameters
         ----------
         file : file, optional
-            Output; standard output by default.
+            File to which lines are written; defaults to standard output.
         """
         out = sys.stdout if file is None else file
         pending = [(0, self._root)]

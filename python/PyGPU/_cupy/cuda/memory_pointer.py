@@ -45,7 +45,7 @@ class MemoryPointer:
 
     Notes
     -----
-    The methods without ``_async`` wait for the end of the copy.
+    Methods whose names lack ``_async`` wait for the end of the copy.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class MemoryPointer:
         size : int
             Number of bytes.
         stream : Stream, optional
-            The thread's current stream by default.
+            Stream in whose order the work runs; defaults to the thread's current stream.
         """
         runtime.memcpyAsync(self.ptr, src.ptr, size, memcpyDefault, _or_current(stream))
 
@@ -139,7 +139,7 @@ class MemoryPointer:
         size : int
             Number of bytes.
         stream : Stream, optional
-            The thread's current stream by default.
+            Stream in whose order the work runs; defaults to the thread's current stream.
         """
         runtime.memcpyAsync(self.ptr, _address(mem), size, memcpyHostToDevice, _or_current(stream))
 
@@ -149,7 +149,7 @@ class MemoryPointer:
         Parameters
         ----------
         mem : MemoryPointer, int or ctypes.c_void_p
-            Source: a `MemoryPointer` on a device, an address on the host.
+            Source: a `MemoryPointer` to device memory, or the address of host memory.
         size : int
             Number of bytes.
         """
@@ -164,11 +164,11 @@ class MemoryPointer:
         Parameters
         ----------
         mem : MemoryPointer, int or ctypes.c_void_p
-            Source: a `MemoryPointer` on a device, an address on the host.
+            Source: a `MemoryPointer` to device memory, or the address of host memory.
         size : int
             Number of bytes.
         stream : Stream, optional
-            The thread's current stream by default.
+            Stream in whose order the work runs; defaults to the thread's current stream.
         """
         if isinstance(mem, MemoryPointer):
             self.copy_from_device_async(mem, size, stream)
@@ -198,7 +198,7 @@ class MemoryPointer:
         size : int
             Number of bytes.
         stream : Stream, optional
-            The thread's current stream by default.
+            Stream in whose order the work runs; defaults to the thread's current stream.
         """
         runtime.memcpyAsync(_address(mem), self.ptr, size, memcpyDeviceToHost, _or_current(stream))
 
@@ -225,7 +225,7 @@ class MemoryPointer:
         size : int
             Number of bytes.
         stream : Stream, optional
-            The thread's current stream by default.
+            Stream in whose order the work runs; defaults to the thread's current stream.
         """
         runtime.memsetAsync(self.ptr, value, size, _or_current(stream))
 
@@ -240,7 +240,7 @@ def malloc_of_driver(size: int) -> MemoryPointer:
 
 
 def malloc_async(size: int) -> MemoryPointer:
-    """Allocate memory in the order of the current stream, from the pool of PyGPU's arrays.
+    """Allocate memory from PyGPU's pool, in the order of the current stream.
 
     Parameters
     ----------

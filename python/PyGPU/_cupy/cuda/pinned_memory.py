@@ -29,7 +29,7 @@ _SMALLEST = 512
 
 
 class PinnedMemory:
-    """Pinned memory of the host, which is freed with the object.
+    """Pinned host memory, which is freed when the object is destroyed.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class PinnedMemory:
         return self.ptr
 
     def __del__(self) -> None:
-        # A destructor cannot raise, so `status_of` stores an error of the driver as the thread's last error.
+        # A destructor cannot raise an error, so `status_of` stores the driver's error as the thread's last error.
         if self.ptr and not sys.is_finalizing():
             status_of(_core.host_free, self.ptr)
 
@@ -128,9 +128,9 @@ def _malloc(size: int) -> PinnedMemoryPointer:
 
 
 class PooledPinnedMemory(PinnedMemory):
-    """Pinned memory of a `PinnedMemoryPool`; `free`, or the end of the last reference, returns the memory to the pool.
+    """Pinned memory of a `PinnedMemoryPool`, to which `free`, or the drop of the last reference, returns the memory.
 
-    The pool creates the objects.
+    Programs do not create objects of this class; the pool's `malloc` does.
 
     Examples
     --------
@@ -165,11 +165,12 @@ class PinnedMemoryPool(_Pool[Any]):
     Parameters
     ----------
     allocator : callable, optional
-        Function of a number of bytes that returns a `PinnedMemoryPointer`; by default the driver's memory.
+        Function that receives a number of bytes and returns a `PinnedMemoryPointer`; by default, it allocates from the
+        driver.
 
     Notes
     -----
-    As in CuPy, the program must wait for asynchronous copies before it drops their memory.
+    As in CuPy, the program must wait for asynchronous copies before it drops the memory that they use.
 
     Examples
     --------
@@ -183,7 +184,7 @@ class PinnedMemoryPool(_Pool[Any]):
     """
 
     def __init__(self, allocator: Allocator = _malloc) -> None:
-        # The function that frees a block does nothing: the pool drops the last reference to the block's memory object.
+        # The function that frees a block does nothing, because the pool drops the last reference to the block's memory.
         super().__init__(lambda nbytes: allocator(nbytes).mem, lambda block: None)
 
     @staticmethod
@@ -215,11 +216,11 @@ class PinnedMemoryPool(_Pool[Any]):
         return PinnedMemoryPointer(PooledPinnedMemory(block, self), 0)
 
     def free_all_blocks(self) -> None:
-        """Return all free blocks to the driver."""
+        """Return all free blocks of the pool to the driver."""
         self.free_held()
 
     def n_free_blocks(self) -> int:
-        """Return the number of free blocks.
+        """Return the number of free blocks of the pool.
 
         Returns
         -------
@@ -277,8 +278,8 @@ def set_pinned_memory_allocator(allocator: Allocator | None = None) -> None:
     Parameters
     ----------
     allocator : callable, optional
-        Function of a number of bytes that returns a `PinnedMemoryPointer`. None selects memory of the driver without a
-        pool.
+        Function that receives a number of bytes and returns a `PinnedMemoryPointer`. None selects allocation from the
+        driver, without a pool.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""CuPy's streams: subclasses of PyGPU's class with CuPy's constructor and names.
+"""CuPy's classes of streams, which are subclasses of `PyGPU.Stream` with CuPy's constructor and names.
 
 `Stream` is a subclass and not PyGPU's class itself, because the first parameter of CuPy's constructor is `null`, and
 because `is_capturing` is an attribute in PyGPU and a method in CuPy. Every function of PyGPU accepts objects of this
@@ -55,7 +55,7 @@ class BaseStream(_core.Stream):
         return self.handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """Return the version of the protocol and the handle, which is 0 for the default stream, as in CuPy."""
+        """Return the protocol's version and the stream's handle; the handle of the default stream is 0, as in CuPy."""
         return 0, self.ptr
 
     @property
@@ -133,7 +133,8 @@ class BaseStream(_core.Stream):
         Parameters
         ----------
         callback : callable
-            Function of the stream, the status 0 and `arg`. It must neither call the GPU nor wait for GPU work.
+            Function that receives the stream, the status 0 and `arg`. It must neither call the GPU nor wait for GPU
+            work.
         arg : object
             Third argument of the function.
 
@@ -155,7 +156,7 @@ class BaseStream(_core.Stream):
         Parameters
         ----------
         callback : callable
-            Function of `arg`. It must neither call the GPU nor wait for GPU work.
+            Function that receives `arg`. It must neither call the GPU nor wait for GPU work.
         arg : object
             Argument of the function.
 
@@ -259,7 +260,7 @@ class BaseStream(_core.Stream):
         Raises
         ------
         CUDARuntimeError
-            With the status 906 for ``Stream.null``, while a stream that waits for it is capturing.
+            With the status 906 for ``Stream.null``, while a stream that waits for ``Stream.null`` is capturing.
 
         Examples
         --------
@@ -301,7 +302,7 @@ class Stream(BaseStream, metaclass=_StreamClass):
     ptds : bool, optional
         Whether the object is the per-thread default stream.
     priority : int, optional
-        Streams with lower numbers are preferred; the driver clamps the number.
+        Priority of the stream; the device prefers lower numbers. The driver clamps the number to its range.
 
     Examples
     --------
@@ -364,7 +365,7 @@ class Stream(BaseStream, metaclass=_StreamClass):
 
 
 class ExternalStream(BaseStream):
-    """Stream of another library by its handle.
+    """Stream of another library, created from its handle.
 
     .. deprecated:: 14.0
         Use `Stream.from_external`, which keeps the stream alive.
@@ -372,7 +373,7 @@ class ExternalStream(BaseStream):
     Parameters
     ----------
     ptr : int
-        The driver's handle of the stream, which must exist as long as the object.
+        The driver's handle of the stream; the stream must exist as long as this object.
     device_id : int, optional
         Number of the stream's device; -1 if it is unknown.
 
@@ -429,7 +430,7 @@ def _facade(stream: _core.Stream) -> Stream:
         new.device_id = -1 if is_default else stream.device.index
         with (
             _lock
-        ):  # WeakValueDictionary.setdefault is not atomic: without the lock, threads could get different objects
+        ):  # `setdefault` of a weak dictionary is not atomic: without the lock, threads could get different objects
             known = (_defaults if is_default else _known).setdefault(key, new)
     return known
 

@@ -1,4 +1,4 @@
-"""Transforms with the parameters and layouts of `scipy.fftpack`."""
+"""Fourier transforms with the parameters and layouts of `scipy.fftpack`."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False
     x : GPUArray
         Real numbers.
     n : int, optional
-        Number of points; by default the length of the axis.
+        Number of points of the transform; defaults to the length of the axis.
     axis : int, optional
         Axis of the transform.
     overwrite_x : bool, optional
         Accepted for compatibility with SciPy; it has no effect.
     plan : Plan1d, optional
-        Plan against which the call is checked.
+        Plan that must fit the arguments of the call.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def irfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = Fals
     x : GPUArray
         Half of the spectrum in the layout of `rfft`.
     n : int, optional
-        Number of points; by default the length of the axis.
+        Number of points of the transform; defaults to the length of the axis.
     axis : int, optional
         Axis of the transform.
     overwrite_x : bool, optional

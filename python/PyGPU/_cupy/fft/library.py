@@ -1,4 +1,4 @@
-"""Version of the vendor's FFT library."""
+"""The function that returns the version of cuFFT or hipFFT."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def getVersion() -> int:
     Raises
     ------
     RuntimeError
-        If there is no such library, as on the CPU.
+        If neither library is loaded, as on the CPU.
     """
     version = _core._fft_library_version()
     if version is None:

@@ -37,7 +37,8 @@ def _along_axes(own: _Transform, value_type: ValueType, name: str, default: tupl
     ) -> _core.GPUArray:
         if get_current_plan() is not None:
             check_plan(None, value_type, a, s, axes)
-        # PyGPU's public function warns of arguments that only NumPy deprecates, so the native function is called.
+        # The native function is called, because PyGPU's public function warns of arguments that NumPy, but not CuPy,
+        # deprecates.
         return _core._fft(name, a, s, axes, norm, out)
 
     return transform

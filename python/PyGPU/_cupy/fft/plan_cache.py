@@ -1,4 +1,4 @@
-"""CuPy's interface to the cache of plans of the vendor's library."""
+"""CuPy's interface to PyGPU's cache of cuFFT's or hipFFT's plans."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class PlanCache:
 
     Notes
     -----
-    PyGPU has one cache for all threads and all devices, so one maximum number of plans applies to all of them. A cached
-    plan owns no work area: each transform allocates a work area from the memory pool. Cached plans therefore never
-    exceed a limit of memory.
+    PyGPU has one cache for all threads and devices, so one maximum number of plans applies to all threads and devices.
+    A cached plan owns no work area: each transform allocates a work area from the memory pool. Cached plans therefore
+    never exceed a limit of memory.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class PlanCache:
         Parameters
         ----------
         size : int
-            The number for all devices together: -1 for no limit, 0 for no cache.
+            Maximum number of plans for all devices together: -1 for no limit, 0 for no cache.
         """
         if size < -1:
             raise ValueError(f"set_size: size={size} is below -1, which stands for no limit")
@@ -73,7 +73,7 @@ class PlanCache:
             self.clear()
 
     def get_curr_memsize(self) -> int:
-        """Return 0: a cached plan owns no work area."""
+        """Return 0, because a cached plan owns no work area."""
         return 0
 
     def clear(self) -> None:

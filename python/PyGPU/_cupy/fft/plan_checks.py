@@ -1,4 +1,4 @@
-"""Checks of a plan against the call of a transform."""
+"""Check that a plan fits the transform for which it is used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["axes_of_transform", "check_plan", "input_shape", "sorted_axes"]
 
 
 def axes_of_transform(ndim: int, lengths: Sequence[int | None] | None, axes: Sequence[int] | None) -> tuple[int, ...]:
-    """Return the axes of a transform; by default the last ``len(lengths)`` axes, or all axes without `lengths`."""
+    """Return the axes of a transform; defaults to the last ``len(lengths)`` axes, or to all axes without `lengths`."""
     if axes is None:
         return tuple(range(-(ndim if lengths is None else len(lengths)), 0))
     return tuple(axes)
@@ -30,7 +30,7 @@ def sorted_axes(ndim: int, axes: tuple[int, ...], value_type: ValueType) -> tupl
 def input_shape(
     shape: Sequence[int], lengths: Sequence[int | None] | None, axes: tuple[int, ...], value_type: ValueType
 ) -> tuple[list[int], int]:
-    """Return the shape to which the input is padded or cropped, and the number of points along the last axis."""
+    """Return the shape to which a transform pads or crops its input, and the number of points along the last axis."""
     padded, last = list(shape), axes[-1]
     points = 2 * (shape[last] - 1) if value_type == "C2R" else shape[last]
     for length, axis in zip(lengths or (), axes, strict=False):
@@ -60,20 +60,20 @@ def check_plan(
     value_type : {"C2C", "R2C", "C2R"}
         Kind of transform: complex to complex, real to complex, or complex to real.
     a : GPUArray
-        Input.
+        Input of the transform.
     lengths : sequence of int or None
         Numbers of points along the axes.
     axes : sequence of int or None
         Axes of the transform.
     is_along_axis : bool, optional
-        Whether the function transforms along one axis only.
+        Whether the called function transforms along one axis only.
 
     Raises
     ------
     RuntimeError
-        If `plan` is given inside a ``with`` block of a plan.
+        If `plan` is given inside a block ``with plan:``.
     ValueError
-        If the plan does not match the array, the lengths or the axes.
+        If the plan does not match `a`, `lengths` or `axes`.
     """
     current = get_current_plan()
     if current is not None:

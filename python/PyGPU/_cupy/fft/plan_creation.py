@@ -24,18 +24,18 @@ _NO_ND_PLAN = (
 def get_fft_plan(
     a: Any, shape: int | Sequence[int | None] | None = None, axes: Any = None, value_type: ValueType = "C2C"
 ) -> Plan:
-    """Create the plan of transforms along one to three axes.
+    """Create a plan for Fourier transforms along one to three axes.
 
     Parameters
     ----------
     a : GPUArray
-        Array that is transformed, in C or Fortran order.
+        Array to transform, in C or Fortran order.
     shape : int or sequence of int, optional
-        Number of points along each axis of the transform, counted in the result for ``"C2R"``; by default the lengths
-        of the array's axes.
+        Number of points along each axis of the transform; for ``"C2R"``, the number of points of the result. Defaults
+        to the lengths of the array's axes.
     axes : int or sequence of int, optional
-        Axes of the transform; by default all axes, or as many of the last axes as `shape` has lengths. Several axes
-        must be neighbours, and must include the first or the last axis.
+        Axes of the transform; defaults to all axes or, with `shape`, to the last ``len(shape)`` axes. Several axes must
+        be adjacent, and must include the first or the last axis.
     value_type : {"C2C", "R2C", "C2R"}, optional
         Kind of transform: complex to complex, real to complex, or complex to real.
 
@@ -52,8 +52,8 @@ def get_fft_plan(
 
     Notes
     -----
-    The plan of the vendor's library is created at the same time: the array is transformed once, unless the stream is
-    capturing. A later capture therefore finds the plan.
+    Unless the stream is capturing, the array is transformed once, so that the vendor's library creates its own plan. A
+    later capture then finds this plan.
 
     Examples
     --------
@@ -117,8 +117,8 @@ def _plan_nd(a: Any, lengths: Sequence[int | None] | None, axes: tuple[int, ...]
     lines = (source, result, real)
     inembed, onembed, plan_shape = (line[::-1] for line in lines) if is_fortran else lines
     batch = math.prod(shape) // math.prod(source)
-    # In C order, transforms of the last axes are contiguous, one after the other.
-    # In Fortran order, transforms of the first axes are contiguous.
+    # In C order, the elements of each transform are contiguous if its axes are the last axes; in Fortran order, if its
+    # axes are the first axes.
     is_outer = (ascending[-1] == a.ndim - 1) != is_fortran or batch == 1
     strides = (1, math.prod(source)), (1, math.prod(result))
     (istride, idist), (ostride, odist) = strides if is_outer else ((batch, 1), (batch, 1))
@@ -131,7 +131,7 @@ def _plan_nd(a: Any, lengths: Sequence[int | None] | None, axes: tuple[int, ...]
 def _make_library_plan(
     a: Any, lengths: Sequence[int | None] | None, axes: tuple[int, ...], value_type: ValueType
 ) -> None:
-    """Transform an array once, so that the vendor's library creates its plan now: a capture would forbid this."""
+    """Transform an array once, so that the vendor's library creates its plan before a capture, which forbids this."""
     is_on_gpu = isinstance(a, _core.GPUArray) and a.device.kind != "cpu" and a.size > 0
     if is_on_gpu and not (value_type == "R2C" and a.dtype.kind == "c") and not _core.current_stream().is_capturing:
         _core._fft(_TRANSFORMS[value_type], a, lengths, axes, None, None)

@@ -1,6 +1,6 @@
 """Plans of transforms, as in `cupy.cuda.cufft`: descriptions that must fit the transforms for which they are used.
 
-PyGPU keeps the plans of the vendor's library itself, by the shape and layout of the arrays. A plan of this module
+PyGPU stores the plans of cuFFT or hipFFT in its own cache, by the shape and layout of the arrays. A plan of this module
 therefore owns no memory of a device.
 """
 
@@ -68,7 +68,7 @@ class _PlanBlock:
 
 
 def _checked_transform(fft_type: int, direction: int, a: _core.GPUArray, out: _core.GPUArray) -> tuple[str, str]:
-    """Check a plan's direction and dtypes; return the name of the function of `PyGPU.fft`, and its `norm`."""
+    """Check a transform's direction and dtypes; return the name and the `norm` of the function in `PyGPU.fft`."""
     value_type = value_type_of(fft_type)
     # As in cuFFT, transforms from real numbers are forward and transforms to real numbers are inverse, whichever
     # direction is passed.
@@ -97,20 +97,20 @@ class Plan1d(_PlanBlock):
     Parameters
     ----------
     nx : int
-        Number of points.
+        Number of points of each transform.
     fft_type : int
-        Type of the elements, such as ``cufft.CUFFT_C2C``.
+        cuFFT's transform type, such as ``cufft.CUFFT_C2C``.
     batch : int
         Number of transforms.
     devices : None, optional
-        PyGPU transforms an array on its own device; several devices are refused.
+        Must be None: PyGPU transforms an array on the array's device, and does not support several devices.
     out : None, optional
         Accepted for compatibility with CuPy; it has no effect.
 
     Notes
     -----
-    `cupyx.scipy.fft.get_fft_plan` creates plans. ``with plan:`` makes a plan the current one of the thread, against
-    which the functions of `cupy.fft` and `cupyx.scipy.fft` check their arrays.
+    `cupyx.scipy.fft.get_fft_plan` creates plans. ``with plan:`` makes a plan the thread's current plan; the functions
+    of `cupy.fft` and `cupyx.scipy.fft` raise an error if their arrays do not fit this plan.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Plan1d(_PlanBlock):
         Parameters
         ----------
         a, out : GPUArray
-            Input and output, of the plan's dtypes. In complex-to-complex transforms `out` may be `a`.
+            Input and output, with the dtypes of the plan. In complex-to-complex transforms, `out` may be `a`.
         direction : int
             ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``. It is ignored for transforms from real numbers, which
             are always forward, and to real numbers, which are always inverse.
@@ -210,15 +210,15 @@ class PlanNd(_PlanBlock):
     Parameters
     ----------
     shape : sequence of int
-        Numbers of points.
+        Number of points along each axis of the transform.
     inembed, onembed : sequence of int or None
-        Lengths of the axes in memory of input and output; None for contiguous arrays.
+        Allocated lengths of the axes of the input and the output; None for contiguous arrays.
     istride, ostride : int
-        Distance of neighbours on the last axis, in elements.
+        Distance between adjacent elements on the last axis, in elements.
     idist, odist : int
-        Distance of the first elements of successive transforms, in elements.
+        Distance between the first elements of successive transforms, in elements.
     fft_type : int
-        Type of the elements, such as ``cufft.CUFFT_C2C``.
+        cuFFT's transform type, such as ``cufft.CUFFT_C2C``.
     batch : int
         Number of transforms.
     order : {"C", "F"}
@@ -230,8 +230,8 @@ class PlanNd(_PlanBlock):
 
     Notes
     -----
-    `cupyx.scipy.fft.get_fft_plan` creates plans. ``with plan:`` makes a plan the current one of the thread, against
-    which the functions of `cupy.fft` and `cupyx.scipy.fft` check their arrays.
+    `cupyx.scipy.fft.get_fft_plan` creates plans. ``with plan:`` makes a plan the thread's current plan; the functions
+    of `cupy.fft` and `cupyx.scipy.fft` raise an error if their arrays do not fit this plan.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class PlanNd(_PlanBlock):
         return half if value_type == "C2R" else self.shape, half if value_type == "R2C" else self.shape
 
     def _view(self, array: _core.GPUArray, lengths: tuple[int, ...], layout: Any) -> _core.GPUArray:
-        """Return a view of the elements that the plan's layout selects; the first axis counts the transforms."""
+        """Return a view of the elements that the plan's layout selects; its first axis indexes the transforms."""
         embedding, stride, distance = layout
         if embedding is None:
             embedding, stride, distance = lengths, 1, math.prod(lengths)
@@ -295,7 +295,7 @@ class PlanNd(_PlanBlock):
         Parameters
         ----------
         a, out : GPUArray
-            Input and output, of the plan's dtypes. In complex-to-complex transforms `out` may be `a`.
+            Input and output, with the dtypes of the plan. In complex-to-complex transforms, `out` may be `a`.
         direction : int
             ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``. It is ignored for transforms from real numbers, which
             are always forward, and to real numbers, which are always inverse.

@@ -19,17 +19,17 @@ _TRANSFORMS = frozenset(f"{i}{kind}fft{axes}" for i in ("", "i") for kind in (""
 
 
 def call(method: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Call PyGPU's function in place of SciPy's; NotImplemented for a function that PyGPU lacks."""
+    """Call PyGPU's function in place of SciPy's; return NotImplemented if PyGPU lacks the function."""
     name = getattr(method, "__name__", "")
-    # Other modules of SciPy have functions with equal names, so the function objects are compared, too.
-    # `scipy.fft` need not be imported, because SciPy has imported this module before it calls a backend.
+    # Other modules of SciPy have functions with equal names, so the function objects are compared, too. `scipy.fft` is
+    # already imported when SciPy calls a backend, so it is found in `sys.modules`.
     if name not in _TRANSFORMS or getattr(sys.modules.get("scipy.fft"), name, None) is not method:
         return NotImplemented
     return getattr(scipy_functions, name)(*args, **keywords)
 
 
 def convert(dispatchables: Sequence[Any], coerce: bool) -> Any:
-    """Return the array arguments of a call; with `coerce`, copy host arrays to the device.
+    """Return the arguments of a SciPy call; if `coerce` is true, copy the host arrays among them to the device.
 
     The result NotImplemented makes SciPy try its next backend.
     """

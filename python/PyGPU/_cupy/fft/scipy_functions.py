@@ -35,10 +35,10 @@ def _input(x: Any, name: str) -> _core.GPUArray:
 
 
 def _output(x: Any, lengths: Any, axes: Any) -> _core.GPUArray | None:
-    """Return the input array if its memory can store the result of a complex transform; otherwise None."""
+    """Return the input array if the result of a complex transform fits into its memory; otherwise None."""
     if not isinstance(x, _core.GPUArray) or x.dtype.kind != "c" or not x.flags.writeable:
         return None
-    if not (x.flags.c_contiguous or x.flags.f_contiguous):  # Elements of other layouts may overlap in memory.
+    if not (x.flags.c_contiguous or x.flags.f_contiguous):  # Elements of other layouts can overlap.
         return None
     same = lengths is None or all(
         length in (None, -1) or (-x.ndim <= axis < x.ndim and x.shape[axis] == length)
@@ -53,12 +53,12 @@ def _no_plan(name: str, plan: Any) -> None:
 
 
 def _sequence(number: Any) -> Any:
-    """Return a sequence unchanged, and a number as a tuple, because SciPy accepts a number for a sequence."""
+    """Return a number as a tuple, and a sequence unchanged, because SciPy accepts a number in place of a sequence."""
     return (number,) if isinstance(number, Number) else number
 
 
 def _axes(s: Any, axes: Any) -> Any:
-    """Return the axes of a transform; if only lengths are given, the last axes, as in SciPy."""
+    """Return `axes`; if only the lengths `s` are given, return the last ``len(s)`` axes, as SciPy does."""
     return tuple(range(-len(s), 0)) if axes is None and s is not None else axes
 
 
@@ -138,7 +138,7 @@ def next_fast_len(target: int, real: bool = False) -> int:
     Parameters
     ----------
     target : int
-        Smallest length.
+        Minimum length.
     real : bool, optional
         Accepted for compatibility with SciPy; it has no effect, because transforms of real and complex data are fast
         for the same lengths.

@@ -1,4 +1,4 @@
-"""cuFFT's numbers of transform types, and the dtypes of their inputs and outputs."""
+"""The values of cuFFT's enumeration of transform types, and the dtypes of their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def type_of(dtype: np.dtype[Any], value_type: ValueType) -> int:
 
 
 def value_type_of(fft_type: int) -> ValueType:
-    """Return the kind of transform, such as ``'C2C'``, of cuFFT's transform type; raise ValueError for others."""
+    """Return the kind, such as ``'C2C'``, of a cuFFT transform type; raise ValueError for an unknown type."""
     if fft_type not in _TYPES:
         raise ValueError(
             f"fft_type={fft_type!r} is not a type of transform: write cufft.CUFFT_C2C or another CUFFT name"
@@ -61,6 +61,6 @@ def value_type_of(fft_type: int) -> ValueType:
 
 
 def dtypes_of(fft_type: int) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Return the input dtype and the output dtype for cuFFT's transform type."""
+    """Return the input dtype and the output dtype of a cuFFT transform type."""
     _, source, result = _TYPES[fft_type]
     return np.dtype(source), np.dtype(result)

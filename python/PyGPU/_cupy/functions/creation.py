@@ -23,14 +23,14 @@ __all__ = [
 
 
 def _native(values: Any) -> Any:
-    """Convert a host array whose byte order is not native to the native byte order, as CuPy does."""
+    """Convert a host array to the host's native byte order, as CuPy does."""
     if isinstance(values, np.ndarray) and not values.dtype.isnative:
         return values.astype(values.dtype.newbyteorder("="))
     return values
 
 
 def _device_values(values: Any) -> Any:
-    """Convert a host array to the native byte order, and copy it on the CPU backend; return other values unchanged.
+    """Convert a host array to native byte order, and copy it if the backend is the CPU; return other values unchanged.
 
     On the CPU backend an array of PyGPU could share the memory of a host array. CuPy's arrays never share host memory,
     so a later write to the host array must not change the new array.
@@ -56,9 +56,9 @@ def array(
     Parameters
     ----------
     obj : array_like
-        Values: an array of a device or of the host, numbers, or nested sequences of these.
+        Values: a device or host array, a number, or nested sequences of arrays and numbers.
     dtype : dtype, optional
-        Data type, by default that of the values.
+        Data type; defaults to the dtype of the values.
     copy : bool, optional
         Whether to copy a device array that already has the dtype and order.
     order : {'C', 'F', 'A', 'K'}, optional
@@ -68,8 +68,8 @@ def array(
     ndmin : int, optional
         Minimum number of axes; axes of length 1 are prepended.
     blocking : bool, optional
-        Whether to wait for the copy from the host. PyGPU copies pageable memory before it returns, so `obj` may be
-        changed after the call in both cases.
+        Whether to wait for the copy from the host. `obj` in pageable memory may be changed after the call in both
+        cases, because PyGPU has copied it before the call returns.
 
     Returns
     -------
@@ -103,13 +103,13 @@ def asarray(
     a : array_like
         Values.
     dtype : dtype, optional
-        Data type, by default that of the values.
+        Data type; defaults to the dtype of the values.
     order : {'C', 'F', 'A', 'K'}, optional
         Memory order.
     blocking : bool, optional
         Whether to wait for the copy from the host.
     copy : bool, optional
-        True always copies, False raises if a copy is needed.
+        True always copies; False raises an error if a copy is needed; by default the values are copied only if needed.
     device : Device, optional
         Device of the result.
 
@@ -129,14 +129,14 @@ def asarray(
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> _core.GPUArray:
-    """Convert values to an array on the current device; instances of subclasses of the array class are kept.
+    """Convert values to an array on the current device; return an instance of a subclass of the array class unchanged.
 
     Parameters
     ----------
     a : array_like
         Values.
     dtype : dtype, optional
-        Data type, by default that of the values.
+        Data type; defaults to the dtype of the values.
     order : {'C', 'F', 'A', 'K'}, optional
         Memory order.
     blocking : bool, optional
@@ -163,7 +163,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _
     a : array_like
         Values.
     dtype : dtype, optional
-        Data type, by default that of the values.
+        Data type; defaults to the dtype of the values.
     blocking : bool, optional
         Whether to wait for the copy from the host.
 
@@ -182,7 +182,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _
 
 @documented_like(ascontiguousarray)
 def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
-    """Convert values to an array in F order.
+    """Convert values to an array in Fortran order.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> _core.GPU
     a : array_like
         Values.
     dtype : dtype, optional
-        Data type, by default that of the values.
+        Data type; defaults to the dtype of the values.
     order : {'C', 'F', 'A', 'K'}, optional
         Memory order.
 
@@ -227,9 +227,9 @@ def require(a: Any, dtype: Any = None, requirements: Any = None) -> _core.GPUArr
     a : array_like
         Values.
     dtype : dtype, optional
-        Data type, by default that of the values.
+        Data type; defaults to the dtype of the values.
     requirements : str or sequence of str, optional
-        ``'C'``, ``'F'``, ``'O'`` (own memory), and their long names.
+        ``'C'`` (C order), ``'F'`` (Fortran order), ``'O'`` (the array owns its memory), or their long names.
 
     Returns
     -------
@@ -264,15 +264,15 @@ def asnumpy(
     Parameters
     ----------
     a : array_like
-        Array of a device or of the host, or values that NumPy converts.
+        Device or host array, or values that NumPy converts to an array.
     stream : Stream, optional
-        The stream of the copy; the thread's current stream by default.
+        Stream of the copy; defaults to the thread's current stream.
     order : {'C', 'F', 'A'}, optional
         Memory order of a new ndarray.
     out : numpy.ndarray, optional
-        Target of the copy.
+        Host array that receives the values.
     blocking : bool, optional
-        Whether to wait for the copy. Without waiting, the values are available once the stream has passed the copy.
+        Whether to wait for the copy. If False, the values are available after the stream has completed the copy.
 
     Returns
     -------

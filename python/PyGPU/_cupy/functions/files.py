@@ -1,4 +1,4 @@
-"""The function `load`, and CuPy's class for a file with several arrays."""
+"""The function `load`, and the dictionary that it returns for a file with several arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Archive(dict[str, _core.GPUArray]):
         return list(self)
 
     def close(self) -> None:
-        """Do nothing, because `load` has read and closed the file."""
+        """Do nothing, because `load` has already closed the file."""
 
     def __enter__(self) -> _Archive:
         return self
@@ -29,21 +29,21 @@ class _Archive(dict[str, _core.GPUArray]):
 
 
 def load(file: Any, mmap_mode: str | None = None, allow_pickle: bool | None = None) -> Any:
-    """Load an array, or the arrays of an archive, from a file of `save`, `savez` or `ndarray.dump`.
+    """Load an array, or all arrays of an archive, from a file that `save`, `savez` or `ndarray.dump` wrote.
 
     Parameters
     ----------
     file : str, path or file object
         The file.
     mmap_mode : str, optional
-        Passed to NumPy, which reads the file.
+        Mode of NumPy's memory map, through which NumPy reads the file.
     allow_pickle : bool, optional
         Whether pickled objects are loaded. Loading a pickle can execute any code.
 
     Returns
     -------
     GPUArray or dict
-        The array; for an archive, a dict, which can be used in a ``with`` block.
+        The array; for an archive, a dict of its arrays, which can be used in a ``with`` block.
 
     Examples
     --------

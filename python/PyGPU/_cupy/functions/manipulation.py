@@ -18,9 +18,9 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     a : GPUArray
         Array.
     shift : int, tuple of ints or GPUArray
-        Number of positions. If it is on a device, the host waits for it.
+        Number of positions by which to shift. The host waits for a GPUArray.
     axis : int or tuple of ints, optional
-        The axes; by default the flattened array is used.
+        The axes; by default the flattened array is shifted.
 
     Returns
     -------

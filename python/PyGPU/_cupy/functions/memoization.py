@@ -14,7 +14,7 @@ _stored: list[dict[Any, Any]] = []
 
 
 def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that stores results of a function and returns them for equal arguments.
+    """Return a decorator that stores the results of a function, and returns a stored result for equal arguments.
 
     Parameters
     ----------

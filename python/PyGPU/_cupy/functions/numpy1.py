@@ -80,7 +80,7 @@ def asfarray(a: Any, dtype: Any = np.float64) -> _core.GPUArray:
 
 
 def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
-    """Return two addresses: of an array's first byte, and of the byte after its last byte, as NumPy's `byte_bounds`."""
+    """Return the address of an array's first byte and the address after its last byte, as NumPy 1's `byte_bounds`."""
     low = high = a.ptr
     if a.size == 0:
         return low, high
@@ -98,7 +98,7 @@ def issubclass_(arg1: Any, arg2: Any) -> bool:
 
 
 def obj2sctype(rep: Any, default: Any = None) -> Any:
-    """Return the scalar type of an object as `numpy.dtype` does, or a default value if there is no such type."""
+    """Return the scalar type of the dtype that an object denotes, or a default value if it denotes none."""
     if isinstance(rep, type) and issubclass(rep, np.generic):
         return rep
     try:
@@ -108,14 +108,14 @@ def obj2sctype(rep: Any, default: Any = None) -> Any:
 
 
 def issctype(rep: Any) -> bool:
-    """Test whether an object is a scalar type or a dtype, as NumPy 1's `issctype`; False for the type `object`."""
+    """Test whether an object is a scalar type or a dtype, as NumPy 1's `issctype`; return False for the type object."""
     if not isinstance(rep, type | np.dtype):
         return False
     return obj2sctype(rep) not in (None, np.object_)
 
 
 def issubsctype(arg1: Any, arg2: Any) -> bool:
-    """Test whether a scalar type is a subclass of a second type, as `cupy.issubdtype`; an array counts as its dtype."""
+    """Test whether a scalar type is a subclass of a second type, as `cupy.issubdtype`; an array means its dtype."""
     return issubclass(obj2sctype(arg1), obj2sctype(arg2))
 
 

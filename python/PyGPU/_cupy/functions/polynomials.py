@@ -1,4 +1,4 @@
-"""CuPy's class `poly1d`, a polynomial as an object, and the functions that accept it."""
+"""CuPy's class of polynomials, `poly1d`, and the functions that accept its objects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class poly1d:
     r : bool, optional
         Whether `c_or_r` contains the roots instead of the coefficients.
     variable : str, optional
-        Name of the variable in the text, ``x`` by default.
+        Name of the variable when the polynomial is printed; defaults to ``x``.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class poly1d:
 
     @property
     def coeffs(self) -> _core.GPUArray:
-        """Coefficients, highest power first."""
+        """Coefficients of the polynomial, highest power first."""
         return self._coefficients
 
     c = coef = coefficients = coeffs
@@ -73,14 +73,14 @@ class poly1d:
 
     @property
     def order(self) -> int:
-        """Highest power."""
+        """Highest power of the polynomial."""
         return self._coefficients.size - 1
 
     o = order
 
     @property
     def roots(self) -> _core.GPUArray:
-        """Roots, in no order."""
+        """Roots of the polynomial, in no specified order."""
         return roots(self._coefficients)
 
     r = roots
@@ -91,7 +91,7 @@ class poly1d:
         Parameters
         ----------
         stream : Stream, optional
-            The stream of the copy.
+            Stream on which the coefficients are copied.
         out : numpy.poly1d, optional
             Polynomial that receives the coefficients.
 
@@ -113,9 +113,9 @@ class poly1d:
         Parameters
         ----------
         polyin : numpy.poly1d
-            Polynomial of the host.
+            Polynomial in host memory.
         stream : Stream, optional
-            The stream of the copy.
+            Stream on which the coefficients are copied.
 
         Examples
         --------
@@ -131,7 +131,7 @@ class poly1d:
         self._coefficients, self._variable = _core.asarray(polyin.coeffs), polyin.variable
 
     def deriv(self, m: int = 1) -> poly1d:
-        """Return a derivative.
+        """Return a derivative of the polynomial.
 
         Parameters
         ----------
@@ -147,14 +147,14 @@ class poly1d:
         return poly1d(own("polyder")(self._coefficients, m), variable=self._variable)
 
     def integ(self, m: int = 1, k: Any = 0) -> poly1d:
-        """Return an antiderivative.
+        """Return an antiderivative of the polynomial.
 
         Parameters
         ----------
         m : int, optional
             Number of integrations.
         k : float or sequence of floats, optional
-            Constants of integration.
+            Constants of integration, one for each integration.
 
         Examples
         --------
@@ -203,7 +203,7 @@ class poly1d:
 
     def __radd__(self, other: Any) -> Any:
         if isinstance(other, _core.GPUArray):
-            return other + self._coefficients  # as in NumPy, `array + polynomial` is an array
+            return other + self._coefficients  # as in NumPy, the result of `array + polynomial` is an array
         return polyadd(other, self)
 
     def __sub__(self, other: Any) -> Any:
@@ -250,7 +250,7 @@ class poly1d:
 
 
 def _combining(name: str) -> Callable[[Any, Any], Any]:
-    """Return `PyGPU.polyadd`, `polysub` or `polymul` in a form that also accepts and returns `poly1d` objects."""
+    """Wrap `PyGPU.polyadd`, `polysub` or `polymul` so that it also accepts and returns `poly1d` objects."""
 
     def combine(a1: Any, a2: Any) -> Any:
         result = own(name)(_array_of(name, a1), _array_of(name, a2))
@@ -277,7 +277,7 @@ def polyval(p: Any, x: Any) -> Any:
     Parameters
     ----------
     p : array_like or poly1d
-        Coefficients, highest power first.
+        Coefficients of the polynomial, highest power first.
     x : array_like or poly1d
         Numbers, or a polynomial.
 
@@ -303,12 +303,12 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def roots(p: Any) -> _core.GPUArray:
-    """Compute the roots of a polynomial. The host waits to find out whether all roots are real.
+    """Compute the roots of a polynomial. The host waits for the roots, because real roots are returned as real numbers.
 
     Parameters
     ----------
     p : array_like or poly1d
-        Coefficients, highest power first.
+        Coefficients of the polynomial, highest power first.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Functions of polynomials whose coefficients begin with the lowest power, as in `numpy.polynomial`."""
+"""Functions for polynomials with the coefficient of the lowest power first, as in `numpy.polynomial`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _with_inexact_dtype(*arrays: _core.GPUArray) -> list[_core.GPUArray]:
 
 
 def trimseq(seq: _core.GPUArray) -> _core.GPUArray:
-    """Return coefficients of a polynomial without the trailing zeros; at least one coefficient remains.
+    """Return the coefficients of a polynomial without trailing zeros; at least one coefficient remains.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def as_series(alist: Any, trim: bool = True) -> list[_core.GPUArray]:
     alist : sequence of GPUArray, or GPUArray
         Coefficients.
     trim : bool, optional
-        Whether zeros at the end are dropped.
+        Whether trailing zeros are dropped.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def as_series(alist: Any, trim: bool = True) -> list[_core.GPUArray]:
 
 
 def trimcoef(c: _core.GPUArray, tol: float = 0) -> _core.GPUArray:
-    """Return coefficients of a polynomial without small trailing coefficients.
+    """Return the coefficients of a polynomial without small trailing coefficients.
 
     Parameters
     ----------
@@ -168,9 +168,9 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> _core.GPUArray:
     x : array_like
         Numbers.
     c : GPUArray
-        Coefficients along the first axis, lowest power first.
+        Coefficients of each polynomial along the first axis, lowest power first.
     tensor : bool, optional
-        Whether each polynomial of `c` is evaluated for all numbers, instead of for those that broadcast to it.
+        Whether each polynomial of `c` is evaluated for all of `x`. If False, `x` broadcasts to the polynomials.
 
     Returns
     -------
@@ -195,16 +195,16 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> _core.GPUArray:
 
 
 def polyvalfromroots(x: Any, r: Any, tensor: bool = True) -> _core.GPUArray:
-    """Compute the values of polynomials that are given by their roots.
+    """Compute the values of polynomials from the roots of the polynomials.
 
     Parameters
     ----------
     x : array_like
         Numbers.
     r : GPUArray
-        Roots along the first axis.
+        Roots of each polynomial along the first axis.
     tensor : bool, optional
-        Whether each polynomial of `r` is evaluated for all numbers, instead of for those that broadcast to it.
+        Whether each polynomial of `r` is evaluated for all of `x`. If False, `x` broadcasts to the polynomials.
 
     Returns
     -------

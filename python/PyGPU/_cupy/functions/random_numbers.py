@@ -36,7 +36,7 @@ _DISTRIBUTIONS = (
 
 
 def _with_dtype(name: str) -> Callable[..., Any]:
-    """Return a method of `RandomState` with the additional last parameter `dtype`."""
+    """Wrap a method of `RandomState`, and add the parameter `dtype` as its last one."""
     own = getattr(_RandomState, name)
     parameters = list(inspect.signature(own).parameters.values())
     count = len(parameters) - 1
@@ -74,14 +74,14 @@ class RandomState(_RandomState):
     Parameters
     ----------
     seed : int or array_like of ints, optional
-        Seed, unpredictable by default.
+        Seed; by default unpredictable.
     method : int, optional
         cuRAND's number of a generator, accepted for compatibility with CuPy. It has no effect, because all numbers come
         from Philox.
 
     Notes
     -----
-    The numbers differ from CuPy's for the same seed; the distributions are the same.
+    For the same seed, the numbers differ from CuPy's numbers; their distributions are equal.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class BitGenerator(np.random.Philox):
     Parameters
     ----------
     seed : int, array_like of ints or numpy.random.SeedSequence, optional
-        Seed, unpredictable by default.
+        Seed; by default unpredictable.
     size : int, optional
         cuRAND's number of states, accepted for compatibility with CuPy; it has no effect.
 
@@ -158,7 +158,7 @@ class BitGenerator(np.random.Philox):
 
     @property
     def state(self) -> Any:
-        """State of the generator in the format of `numpy.random.Philox`, also for subclasses."""
+        """State of the generator in the format of `numpy.random.Philox`, which subclasses use, too."""
         return {**super().state, "bit_generator": "Philox"}
 
     @state.setter
@@ -197,7 +197,7 @@ def get_random_state() -> RandomState:
     True
     """
     device = _core.current_device()
-    # If two threads create a `RandomState` of a device at once, `setdefault` keeps the first one for both threads.
+    # If two threads create a device's `RandomState` at once, `setdefault` makes both threads use the first one.
     return _states.get(device) or _states.setdefault(device, RandomState())
 
 
@@ -207,7 +207,7 @@ def set_random_state(rs: RandomState) -> None:
     Parameters
     ----------
     rs : RandomState
-        State from which the functions of the module draw.
+        `RandomState` from which the functions of `cupy.random` draw.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def seed(seed: Any = None) -> None:
     Parameters
     ----------
     seed : int or array_like of ints, optional
-        Seed, unpredictable by default.
+        Seed; by default unpredictable.
 
     Examples
     --------

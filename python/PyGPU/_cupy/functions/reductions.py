@@ -1,4 +1,4 @@
-"""Reductions that also accept NumPy arrays, for which they call the array's method, as CuPy does."""
+"""Reductions that also accept a NumPy array, whose method of the same name they call, as CuPy does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["amax", "amin", "cumprod", "cumsum", "max", "mean", "min", "prod", "s
 
 
 def _with_host_arrays(name: str) -> Callable[..., Any]:
-    """Return a reduction of `PyGPU` in a form that reduces a NumPy array on the host by the array's method."""
+    """Wrap a reduction of `PyGPU` so that it reduces a NumPy array on the host, by the array's method."""
     function = own(name)
 
     @functools.wraps(function)

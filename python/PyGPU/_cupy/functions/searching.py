@@ -21,13 +21,13 @@ def argmax(
     a : GPUArray
         Array.
     axis : int, optional
-        The axis; by default the flattened array is used.
+        The axis; by default the flattened array is searched.
     dtype : dtype, optional
-        Data type of the result; int64 by default.
+        Data type of the result; defaults to int64.
     out : GPUArray, optional
         Array for the result.
     keepdims : bool, optional
-        Whether the axis stays with length 1.
+        Whether the axis stays in the result with length 1.
 
     Returns
     -------

@@ -15,18 +15,19 @@ _ALIGNMENT = "__cuda_alignment__"
 def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True) -> np.dtype[Any]:
     """Create a structured dtype whose fields are aligned as in CUDA C++.
 
-    NumPy aligns a complex number as its real part. A device reads complex64 at multiples of 8 bytes, and complex128 at
-    multiples of 16.
+    NumPy aligns a complex number like its real part. A device requires complex64 at multiples of 8 bytes and complex128
+    at multiples of 16 bytes.
 
     Parameters
     ----------
     dtype : data-type
         Structured dtype, whose offsets are ignored.
     alignment : int, optional
-        Power of 2 of which the size of an item is a multiple; by default the largest alignment of a field. A greater
-        alignment is stored in the metadata ``"__cuda_alignment__"``, and applies to dtypes that contain this dtype.
+        Alignment of the dtype in bytes, a power of 2 that divides the item size; defaults to the largest alignment of a
+        field. A greater alignment is stored in the metadata ``"__cuda_alignment__"``, and applies to dtypes that
+        contain this dtype.
     recurse : bool, optional
-        Whether to align the fields of structured fields too.
+        Whether to align the fields inside structured fields, too.
 
     Returns
     -------

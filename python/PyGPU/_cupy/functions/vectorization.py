@@ -1,4 +1,4 @@
-"""CuPy's `vectorize`, which calls a function of single elements once with whole arrays."""
+"""CuPy's class `vectorize`, which calls a function for single elements once with whole arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["vectorize"]
 
 
 class vectorize:
-    """Convert a function of single elements to a function of whole arrays.
+    """Convert a function that accepts single elements to a function that accepts whole arrays.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class vectorize:
     otypes : str or list of dtypes, optional
         Data types of the results.
     doc : str, optional
-        Docstring, by default that of `pyfunc`.
+        Docstring; defaults to the docstring of `pyfunc`.
     excluded : None
         Not supported, as in CuPy.
     cache : bool
@@ -41,7 +41,7 @@ class vectorize:
 
     Notes
     -----
-    The function is called once with arrays of the common shape, so that its arithmetic is deferred and fused. CuPy
+    `pyfunc` is called once with arrays of the broadcast shape, so that its arithmetic is deferred and fused. CuPy
     translates the text of the function instead, and therefore accepts branches: write `cupy.where`, or a
     `cupy.ElementwiseKernel`.
 
@@ -70,7 +70,7 @@ class vectorize:
         self.__doc__ = pyfunc.__doc__ if doc is None else doc
 
     def __call__(self, *args: Any) -> Any:
-        # The function receives copies, because it may change its parameters in place, as by `x += 1`.
+        # `pyfunc` receives copies, because it may change its parameters in place, for example by `x += 1`.
         arrays = [own("array")(operand) for operand in own("broadcast_arrays")(*map(_core.asarray, args))]
         try:
             results = self.pyfunc(*arrays)

@@ -1,4 +1,4 @@
-"""Conversion of the arguments of elementwise and reduction kernels: arrays, scalars and shapes."""
+"""Convert arguments of elementwise and reduction kernels: arrays, scalars and shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Array = _core.GPUArray
 _EXTENTS: dict[tuple[Any, ...], np.void] = {}
 _EXTENTS_KEPT = 1024
 LIMIT_32_BITS = 1 << 31
-# For each type of Python number: the kinds of dtypes to which the native module converts such a number at a launch.
+# For each type of Python number: the kinds of dtypes to which the native module converts a number of this type.
 _NATIVE: dict[type, str] = {int: "iufc", bool: "biufc", float: "fc", complex: "c"}
 
 
@@ -51,7 +51,7 @@ class ArrayForm:
         return cls(array.ndim, array.flags.c_contiguous, is_short)
 
     def type_of(self, element: str) -> str:
-        """Return the C++ class by which a kernel accesses the array."""
+        """Return the name of the C++ class by which a kernel accesses an array."""
         return f"CArray<{element}, {self.ndim}, {str(self.is_contiguous).lower()}, {str(self.is_short).lower()}>"
 
 
@@ -98,7 +98,7 @@ def as_array(value: Any) -> Any:
 
 
 class ScalarCast:
-    """Conversion of scalars to the dtype of a kernel's parameter, by NumPy's rules of assignment to an element."""
+    """Converter from scalars to the dtype of a kernel's parameter, by NumPy's rules for assignment to an element."""
 
     __slots__ = ("_cell",)
 
@@ -106,7 +106,7 @@ class ScalarCast:
         self._cell = np.empty((), dtype)
 
     def __call__(self, value: Any) -> Any:
-        """Convert a scalar to a NumPy scalar."""
+        """Convert a scalar to a NumPy scalar of the parameter's dtype."""
         cell = np.empty_like(self._cell)
         cell[()] = value
         return cell[()]
@@ -115,7 +115,7 @@ class ScalarCast:
 def scalar_cast(kind: type, dtype: np.dtype[Any]) -> ScalarCast | None:
     """Return a function that converts scalars of the class `kind` to the dtype of a kernel's parameter.
 
-    The result is None if PyGPU's compiled core accepts such scalars, because it converts them itself at each launch.
+    Return None if PyGPU's compiled core itself converts scalars of this class at each launch.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def check_ranges(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
     args : sequence
         Arguments of a launch that the native module rejected.
     dtypes : sequence of numpy.dtype
-        Types of the inputs.
+        Dtypes of the parameters.
 
     Raises
     ------

@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 )
 _JUMPS = frozenset({"return", "goto", "continue", "asm"})
 _OWN_INTEGER = re.compile(r"\btypedef\b[\w\s]+?\b(u?int(?:8|16|32|64)_t)\s*;")
-# If a C++ text contains one of these names, the result of the kernel may depend on the block size.
+# Names in a C++ text that may make the kernel's result depend on the block size.
 _BLOCK = frozenset({"blockDim", "threadIdx", "blockIdx", "gridDim", "__shared__", "CUPY_FOR", "warpSize"})
 
 
@@ -90,8 +90,8 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 def own_integers(text: str) -> dict[str, str]:
     """Return new names for types of <stdint.h> that a user's source defines itself.
 
-    CuPy's compiler does not include that header, so programs define its types. PyGPU's compilers may include it, and a
-    different definition of, for example, `uint64_t` would then be an error.
+    CuPy's compiler does not include <stdint.h>, so programs define its types. PyGPU's compilers may include this
+    header, so a different definition of, for example, `uint64_t` would be an error.
 
     Parameters
     ----------
@@ -112,22 +112,22 @@ def own_integers(text: str) -> dict[str, str]:
 
 
 def depends_on_block(*texts: str) -> bool:
-    """Return whether C++ texts use the threads of a block, so that the result depends on the block size."""
+    """Return whether C++ texts use the threads of a block, so that the kernel's result depends on the block size."""
     return any(word in _BLOCK or word.startswith("__sync") for text in texts for word in tokens(text))
 
 
 def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) -> bool:
     """Return whether a kernel may compute an output element in a local variable and store it after the operation.
 
-    Such a kernel does not read the old element, so the array must be new or the operation must assign the whole element
-    first. The operation must also neither return early nor take the element's address.
+    The old element is then not read, so the array must be new or the operation must assign the whole element first. The
+    operation must also neither return early nor take the element's address.
 
     Parameters
     ----------
     name : str
         Name of the output.
     operation, preamble : str
-        Texts of the kernel.
+        C++ texts of the kernel.
     is_fresh : bool
         Whether the array is newly allocated.
 
@@ -187,9 +187,9 @@ def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> 
     name : str
         Name of the array.
     texts : tuple of str
-        Texts of the kernel.
+        C++ texts of the kernel.
     names : frozenset of str
-        Names of variables that contain a single number.
+        Names of the scalar variables in the texts.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> 
 
 
 def headers_for(*texts: str) -> str:
-    r"""Return `#include` lines for the headers that C++ texts need, out of the headers that CuPy always includes.
+    r"""Return `#include` lines for those of CuPy's default headers that C++ texts need.
 
     Parameters
     ----------

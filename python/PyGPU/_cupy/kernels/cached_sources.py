@@ -16,7 +16,7 @@ class CachedSources:
 
     @property
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """Sources of the compiled kernels by the dtypes of their arrays, for debugging."""
+        """Dict of the compiled kernels' sources by the dtypes of their arrays, for debugging."""
         if not self._cached_codes:
             warnings.warn(
                 "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
@@ -30,6 +30,7 @@ class CachedSources:
             warnings.warn(
                 "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2
             )
-        # `dict` copies in one atomic step, so that the iteration does not fail if another thread adds a source.
+        # `dict` copies the sources in one atomic step, so that the iteration does not fail if another thread adds a
+        # source.
         codes: dict[tuple[Any, ...], str] = dict(self._cached_codes)
         return next(iter(codes.values()))

@@ -1,4 +1,4 @@
-"""`ElementwiseKernel` with CuPy's interface: a kernel that executes a C++ operation for each element."""
+"""CuPy's class `ElementwiseKernel`, a kernel that executes a C++ operation for each element."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_ke
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-# Replaces the forms of the arrays in the key of a kernel whose loop PyGPU generates, because one compiled kernel of
-# this kind serves arrays of all layouts.
+# This form replaces each array's form in the key of a kernel whose loop PyGPU generates, because one compiled kernel
+# with such a loop serves arrays of all layouts.
 _ANY_FORM = ArrayForm(1, True, True)
 
 
@@ -37,10 +37,10 @@ class ElementwiseKernel(CachedSources):
     ----------
     in_params, out_params : str
         Declarations of inputs and outputs, such as ``'T x, float32 y'`` and ``'T z'``. A single letter is a placeholder
-        for the dtype of the arrays that a call passes. The kernel itself indexes an array that is declared ``raw``.
+        for the dtype of the arrays that a call passes. An array that is declared ``raw`` is indexed by the operation.
     operation : str
-        The operation for one element, in which a name is an array's element: ``'z = x * x + y'``. ``i`` is the index of
-        the element.
+        The operation for one element, in which a parameter's name denotes an element of its array: ``'z = x * x + y'``.
+        ``i`` is the index of the element.
     name : str, optional
         Name of the kernel in profilers.
     reduce_dims : bool, optional
@@ -64,9 +64,9 @@ class ElementwiseKernel(CachedSources):
     Notes
     -----
     ``kernel(*inputs, *outputs, size=-1, stream=None, block_size=128)`` launches and returns the outputs, which are
-    allocated if they are not given. `size` is the number of elements if all arrays are raw. Scalars take the type of
-    their parameter. `block_size` applies to kernels that use the threads of a block or have only raw arrays; PyGPU
-    chooses the blocks of other kernels.
+    allocated if the call does not pass them. `size` is the number of elements if all arrays are raw. A scalar is
+    converted to the type of its parameter. `block_size` applies to kernels that use the threads of a block or have only
+    raw arrays; PyGPU chooses the blocks of other kernels.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class ElementwiseKernel(CachedSources):
         return self.call(args, size, stream, block_size)
 
     def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
-        """Check all arguments and launch the kernel; used for the first call with given types of arguments.
+        """Check all arguments and launch the kernel; this method serves the first call with each set of argument types.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class ElementwiseKernel(CachedSources):
         stream : Stream or None
             The stream of the launch; None is the current stream.
         block_size : int
-            The number of threads of a block.
+            Number of threads of a block.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class ElementwiseKernel(CachedSources):
         Parameters
         ----------
         outputs : sequence of GPUArray
-            One array for each output parameter.
+            Array for each output parameter.
 
         Returns
         -------
@@ -275,7 +275,8 @@ class ElementwiseKernel(CachedSources):
     def _launch(self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool) -> Launch:
         """Return the compiled kernel for arguments; compile the kernel at the first use.
 
-        If the kernel's source contains its own loop, views with the shape of the loop replace the arrays in `args`.
+        If the kernel's source contains its own loop, the method replaces the arrays in `args` by views with the loop's
+        shape.
         """
         is_plain = (
             self._is_by_block
@@ -301,7 +302,7 @@ class ElementwiseKernel(CachedSources):
         launch = self._kernels.get(key)
         if launch is None:
             build = self._plain if is_plain else self._loop
-            # If several threads compile the same kernel at once, all of them use the kernel that was stored first.
+            # If several threads compile the same kernel at once, all threads use the kernel that was stored first.
             launch = self._kernels.setdefault(key, build(types, forms, len(shape), is_fresh, device))
         return launch
 
@@ -318,7 +319,7 @@ class ElementwiseKernel(CachedSources):
     def _loop(
         self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
     ) -> Launch:
-        """Create a kernel whose loop PyGPU generates, as an object that can be launched."""
+        """Create a `LoopLaunch`: a kernel whose loop PyGPU generates."""
         shaped = self._shaped(forms, False)
         kernel, source = loop_kernel(self._text, self.params, self.nin, types, forms, shaped, ndim, is_fresh)
         self._record(types, forms, source)
@@ -327,7 +328,7 @@ class ElementwiseKernel(CachedSources):
     def _plain(
         self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
     ) -> Launch:
-        """Compile a kernel that contains its own loop, and return an object that can be launched."""
+        """Compile a kernel that contains its own loop, and return its `PlainLaunch`."""
         shaped = self._shaped(forms, True)
         source = plain_source(self._text, self.params, types, forms, shaped, ndim)
         kernel = _core.Function(compile_plain(source, self._text, device))

@@ -1,8 +1,8 @@
-"""Translation of the C++ texts of CuPy's elementwise kernels to sources of PyGPU's kernels.
+"""Translate the C++ texts of CuPy's elementwise kernels to sources of PyGPU's kernels.
 
 A kernel has one of two forms. `loop_kernel` returns an `ElementwiseKernel` of PyGPU, whose generated loop traverses
-arrays of any layout in packs. `plain_source` returns the source of a kernel that contains its own loop. This form is
-used for kernels with raw arrays only and for texts that depend on the number of threads.
+arrays of any layout in packs. `plain_source` returns the source of a kernel that contains its own loop. The second form
+is used if all arrays are raw, or if the texts depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "symbol_of",
 ]
 
-# Names that PyGPU's generated kernels use; a user's variables of the same names are renamed.
+# Names that PyGPU's generated kernels use; variables with these names in the user's text are renamed.
 TAKEN = {name: f"user_{name}" for name in ("n", "tid", "total_threads", "cta_start")}
 
 
@@ -86,7 +86,7 @@ class Declared:
 
 
 def is_shaped(parameter: Parameter, form: ArrayForm, text: KernelText, parameters: Sequence[Parameter]) -> bool:
-    """Return whether a kernel needs the shape of a raw array, which is then passed with the array."""
+    """Return whether a kernel needs the shape of a raw array; a launch then passes the shape with the array."""
     if not form.is_contiguous:
         return True
     numbers = frozenset({"i", *(one.name for one in parameters if not one.raw)})
@@ -135,11 +135,11 @@ def _raw_names(
 
 
 def _operation(text: KernelText, before: str, after: str) -> str:
-    """Return the user's operation between the texts `before` and `after`, with a signed index ``i`` as in CuPy."""
+    """Return the user's operation between the texts `before` and `after`; its index ``i`` is signed, as in CuPy."""
     operation = f'#line 1 "operation"\n{text.operation}\n;'
     if has_word("i", text.operation):
         if "define" in text.preamble or "#" in text.operation:
-            # A macro may contain the name `i`, so the texts keep this name. PyGPU then processes elements one by one.
+            # A macro may contain the name `i`, so `i` is not renamed. PyGPU then processes elements one by one.
             operation = f"const ptrdiff_t pygpu_i = i;\n{{ const ptrdiff_t i = pygpu_i;\n{operation} }}"
         else:
             operation = f"const ptrdiff_t pygpu_i = i;\n{renamed(operation, {'i': 'pygpu_i'})}"
@@ -161,17 +161,17 @@ def loop_kernel(
     Parameters
     ----------
     text : KernelText
-        The user's texts.
+        The C++ texts that the user passed.
     parameters : sequence of Parameter
         All parameters; the first `nin` are inputs.
     nin : int
         Number of inputs.
     types : TypeMap
-        Types of the parameters.
+        Dtypes of the parameters.
     forms : sequence of ArrayForm or None
         Forms of the arguments; None for scalars.
     shaped : sequence of bool
-        Whether a raw array is passed with its shape.
+        For each argument, whether it is a raw array that is passed with its shape.
     ndim : int
         Number of axes of the loop.
     is_fresh : bool
@@ -180,9 +180,9 @@ def loop_kernel(
     Returns
     -------
     kernel : ElementwiseKernel
-        Its arguments are the arrays and scalars, then the extents of shaped arrays and of `_ind`.
+        Kernel whose arguments are the arrays and scalars, then the extents of shaped arrays and of `_ind`.
     source : str
-        The operation, for `cached_code`.
+        Source text of the operation, for `cached_code`.
     """
     pairs = list(zip(parameters, (*types.inputs, *types.outputs), strict=True))
     loop_names = {**TAKEN, "i": "user_i"}
@@ -216,8 +216,8 @@ def loop_kernel(
             before.append(f"{element} &{name} = _raw_{name}[i];")
     compact = re.sub(r"[\s(]", "", text.operation)
     if any(f"&{name}" in compact for name in _references(before)):
-        # The operation takes the address of an array element. If elements are loaded in packs, an element has no
-        # address. A use of `tid` makes PyGPU generate a kernel without packs.
+        # The user's operation takes the address of an array element, which has no address if elements are loaded in
+        # packs. A text that contains `tid` makes PyGPU generate a kernel without packs.
         before.append("(void)tid;")
     loop_prep = text.loop_prep
     kind = indexer(text, ndim)

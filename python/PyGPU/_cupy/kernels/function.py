@@ -1,4 +1,4 @@
-"""The class `Function`: a compiled kernel that accepts the arguments that CuPy accepts."""
+"""The class `Function`, a compiled kernel that accepts the same arguments as in CuPy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PyGPU import _core
 
 __all__ = ["Function"]
 
-# Largest number of blocks of a cooperative launch on the CPU backend.
+# Maximum number of blocks in a cooperative launch on the CPU backend.
 _MOST_ON_CPU = 512
 _Number = bool | int | float | complex | np.number | np.bool_
 
@@ -46,7 +46,7 @@ def _converted(value: Any, parameter: str, is_narrow: bool) -> Any:
     if dtype is None:
         return _own_scalar(value, is_narrow)
     if dtype.kind in "iub" and isinstance(value, int | np.integer | np.bool_):
-        # CuPy passes the address of a 64-bit integer. The kernel reads only as many low bytes as its parameter has.
+        # As in CuPy, which passes the address of a 64-bit integer, the parameter receives the integer's low bytes.
         return np.array(int(value) & ((1 << 64) - 1), np.uint64).astype(dtype)[()]
     return value if isinstance(value, np.generic) else dtype.type(value)
 
@@ -59,14 +59,14 @@ def converted(arguments: Sequence[Any], parameters: Sequence[str] | None, is_nar
     arguments : sequence
         Arguments of a launch.
     parameters : sequence of str or None
-        Declarations of the kernel's parameters; ``''`` for an unknown one.
+        C++ declarations of the kernel's parameters; ``''`` for an unknown declaration.
     is_narrow : bool, optional
-        Whether integers for unknown parameters have 32 bits.
+        Whether integers for parameters with an unknown declaration have 32 bits.
 
     Returns
     -------
     tuple
-        The arguments; elements without a conversion are the same objects.
+        The arguments; an argument that needs no conversion is the same object.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Function:
     Notes
     -----
     ``function(grid, block, arguments, shared_mem=0, stream=None)`` launches. Arrays are passed by their addresses,
-    for any element type and strides. Python scalars have the declared type of the parameter.
+    for any element type and strides. Python scalars are converted to the declared type of the parameter.
 
     Examples
     --------
@@ -143,9 +143,9 @@ class Function:
         shared_mem: int,
         stream: Any,
     ) -> None:
-        """Launch again after `error`, with converted arguments and with lengths of grid and block of at least 1.
+        """Launch again after `error`: convert the arguments, and replace lengths of grid and block below 1 by 1.
 
-        If neither the arguments nor the lengths change, raise `error`.
+        If neither an argument nor a length changes, raise `error`.
         """
         given, parameters = tuple(args), self._kernel.parameters
         arguments = converted(given, parameters)
@@ -179,7 +179,7 @@ class Function:
     def _launch_cooperatively(
         self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], shared_mem: int, stream: Any
     ) -> None:
-        """Launch a cooperative kernel, whose blocks must all run at once; shorten a one-dimensional grid to fit."""
+        """Launch a cooperative kernel, whose blocks must all run at once; shorten a too long one-dimensional grid."""
         lengths = (*(max(1, length) for length in grid), 1, 1)[:3]
         threads = (*(max(1, length) for length in block), 1, 1)[:3]
         total = lengths[0] * lengths[1] * lengths[2]

@@ -17,7 +17,7 @@ class Fusion:
     Parameters
     ----------
     func : callable
-        The function.
+        The function to call.
     name : str, optional
         Accepted for compatibility with CuPy; it has no effect, because PyGPU names fused kernels itself.
     """
@@ -50,17 +50,17 @@ def fuse(*args: Any, **kwargs: Any) -> Any:
     Returns
     -------
     callable
-        The decorated function, or a decorator if `fuse` is called with a name or without arguments. The function runs
-        as it is, so that it may contain any Python code.
+        The decorated function, or a decorator if `fuse` is called with a name or without arguments. The function is not
+        translated, so it may contain any Python code.
 
     Raises
     ------
     TypeError
-        For other arguments, and if a generator or a coroutine is decorated.
+        If an argument is neither a function nor a name, or if the function is a generator or a coroutine.
 
     See Also
     --------
-    PyGPU.fusion : the same for a part of a program.
+    PyGPU.fusion : deferral and fusion for a part of a program.
 
     Examples
     --------

@@ -30,12 +30,12 @@ FastLaunch = Callable[[Any, int, Any, int], Any]
 
 @dataclass(frozen=True)
 class Launch(ABC):
-    """Compiled elementwise kernel, and a description of the arguments that it receives besides the user's arguments.
+    """Compiled elementwise kernel, with a description of the arguments that a launch adds to the user's arguments.
 
     Parameters
     ----------
     native : callable
-        PyGPU's kernel.
+        Compiled kernel of PyGPU.
     forms : tuple of ArrayForm or None
         Form of each argument; None for scalars.
     raw : tuple of int
@@ -43,7 +43,7 @@ class Launch(ABC):
     with_shape : tuple of int
         Positions of the arrays that are passed with their shape.
     has_indexer : bool
-        Whether the shape of the loop is passed.
+        Whether a launch also passes the shape of the loop.
     """
 
     native: Any
@@ -55,7 +55,7 @@ class Launch(ABC):
     is_plain = False
 
     def extents(self, args: Sequence[Any], shape: tuple[int, ...]) -> list[np.void]:
-        """Return the additional arguments of the kernel: the shapes of arrays, and the shape of the loop."""
+        """Return the arguments that a launch adds: the shapes of arrays, and the shape of the loop."""
         extents = [extent(args[position].shape, args[position].strides) for position in self.with_shape]
         if self.has_indexer:
             extents.append(extent(shape, (0,) * len(shape)))
@@ -99,18 +99,18 @@ class PlainLaunch(Launch):
 def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any], types: TypeMap) -> FastLaunch | None:
     """Return a function that launches the kernel with few checks, for later calls with arguments of the same types.
 
-    The result is None if arguments of the same types may need another kernel.
+    Return None if arguments of the same types may need another kernel.
 
     Parameters
     ----------
     kernel : ElementwiseKernel
         The kernel.
     launch : Launch
-        The kernel's `Launch` for these arguments.
+        The kernel's `Launch` for the arguments `given`.
     given : sequence
         Arguments of a call: arrays of PyGPU and scalars.
     types : TypeMap
-        Types of the parameters.
+        Dtypes of the parameters.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in given):
         return None
     if launch.is_plain and _core.device_count() > 1:
-        return None  # The kernel is compiled for one device, but a later call may use another.
+        return None  # The kernel is compiled for one device, but a later call may use another device.
     forms = launch.forms
     if launch.has_indexer or any(form is not None and not form.is_contiguous for form in forms):
         return None

@@ -1,4 +1,4 @@
-"""Parameters of elementwise and reduction kernels: parsing of declarations, and choice of dtypes."""
+"""Parse the declared parameters of elementwise and reduction kernels, and determine their dtypes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def check_kernel_name(name: str) -> None:
 
 @dataclass(frozen=True)
 class Parameter:
-    """Declared parameter: its name, and either a dtype or a placeholder such as ``T``."""
+    """Declared parameter of a kernel: its name, and either a dtype or a placeholder such as ``T``."""
 
     name: str
     dtype: DType | None
@@ -107,8 +107,8 @@ def parse_parameters(text: str, is_const: bool) -> tuple[Parameter, ...]:
     Parameters
     ----------
     text : str
-        Declarations, separated by commas: ``raw``, if the kernel indexes the array itself, a dtype or a letter as a
-        placeholder, and a name.
+        Declarations, separated by commas. Each consists of an optional ``raw`` (the operation indexes the array), a
+        dtype or a letter as a placeholder, and a name.
     is_const : bool
         Whether the parameters are inputs.
 
@@ -197,9 +197,9 @@ def resolve(
     inputs, outputs : sequence of Parameter
         Declared parameters.
     input_dtypes : sequence of numpy.dtype or None
-        Dtypes of the inputs; None for a scalar, which takes the type of its parameter.
+        Dtypes of the inputs; None for a scalar, which is converted to the type of its parameter.
     output_dtypes : sequence of numpy.dtype
-        Dtypes of the given outputs; empty if the outputs are allocated.
+        Dtypes of the outputs that the call passes; empty if the kernel allocates the outputs.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def resolve(
     Raises
     ------
     TypeError
-        If a dtype differs from the declared type, or if no array decides the dtype of a placeholder.
+        If a dtype differs from the declared type, or if no array has the type of a placeholder.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`RawKernel` with CuPy's interface: a kernel that is written in CUDA C++."""
+"""CuPy's class `RawKernel`, a kernel that is written in CUDA C++."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ class RawKernel:
     name : str
         Name of the kernel in the source.
     options : tuple of str, optional
-        Compiler options in nvcc's syntax, whichever compiler PyGPU uses: ``('-DN=3', '-std=c++17')``.
+        Compiler options in nvcc's syntax, also if PyGPU uses another compiler: ``('-DN=3', '-std=c++17')``.
     backend : {'nvrtc', 'nvcc'}, optional
-        The compiler on NVIDIA's GPUs. ``'nvcc'`` is used if it is installed, otherwise the device's own compiler.
+        The compiler on NVIDIA's GPUs. ``'nvcc'`` requests nvcc; if nvcc is not installed, the device's default compiler
+        is used.
     translate_cucomplex : bool, optional
         Whether the functions of ``cuComplex.h`` are replaced by functions of ``complex<T>``.
     enable_cooperative_groups : bool, optional
@@ -57,8 +58,8 @@ class RawKernel:
     -----
     ``kernel(grid, block, arguments, *, shared_mem=0, stream=None)`` launches on the current device. `grid` and `block`
     are tuples of up to three ints. Arguments are arrays, addresses, NumPy and Python scalars, records of structured
-    dtypes and None. An array is passed as its address, for any element type and strides. A Python scalar has the type
-    that the parameter declares.
+    dtypes and None. For an array of any element type and strides, the kernel receives the array's address. A Python
+    scalar is converted to the declared type of the parameter.
 
     Examples
     --------
@@ -125,11 +126,11 @@ class RawKernel:
         Parameters
         ----------
         grid, block : tuple of int
-            Numbers of blocks, and of threads of a block, along each axis.
+            Number of blocks, and number of threads of a block, along each axis.
         args : tuple
             The kernel's arguments.
         shared_mem : int, optional
-            Bytes of dynamic shared memory of a block.
+            Size in bytes of a block's dynamic shared memory.
         stream : Stream, optional
             The stream; by default the current stream.
         """
@@ -168,7 +169,7 @@ class RawKernel:
         Parameters
         ----------
         log_stream : file, optional
-            Receives the compiler's output.
+            File that receives the compiler's output.
 
         Raises
         ------
@@ -183,32 +184,32 @@ class RawKernel:
 
     @property
     def attributes(self) -> dict[str, int]:
-        """All attributes of the kernel, by their names."""
+        """Dict of the kernel's attributes by their names."""
         return {name: getattr(self, name) for name in _ATTRIBUTES}
 
     @property
     def max_threads_per_block(self) -> int:
-        """Maximum number of threads of a block."""
+        """Maximum number of threads of a block of this kernel."""
         return self.kernel.kernel.max_threads_per_block
 
     @property
     def shared_size_bytes(self) -> int:
-        """Bytes of static shared memory of a block."""
+        """Size in bytes of a block's static shared memory."""
         return self.kernel.kernel.shared_size_bytes
 
     @property
     def const_size_bytes(self) -> int:
-        """Bytes of constant memory."""
+        """Size in bytes of the kernel's constant memory."""
         return self.kernel.kernel.const_size_bytes
 
     @property
     def local_size_bytes(self) -> int:
-        """Bytes of local memory of a thread."""
+        """Size in bytes of a thread's local memory."""
         return self.kernel.kernel.local_size_bytes
 
     @property
     def num_regs(self) -> int:
-        """Registers of a thread; 0 on the CPU."""
+        """Number of registers of a thread; 0 on the CPU."""
         return self.kernel.kernel.num_regs
 
     @property
@@ -223,7 +224,7 @@ class RawKernel:
 
     @property
     def cache_mode_ca(self) -> int:
-        """Whether the kernel was compiled with ``-Xptxas --dlcm=ca``; -1 if the driver does not report it."""
+        """Whether the kernel was compiled with ``-Xptxas --dlcm=ca``; -1 if the driver reports no cache mode."""
         try:
             return self.kernel.launch.get_attribute(_CACHE_MODE_CA)
         except (ValueError, _core.NotSupportedError):
@@ -231,7 +232,7 @@ class RawKernel:
 
     @property
     def max_dynamic_shared_size_bytes(self) -> int:
-        """Maximum bytes of dynamic shared memory of a block; can be set."""
+        """Maximum size in bytes of a block's dynamic shared memory; can be set."""
         return self.kernel.kernel.max_dynamic_shared_size_bytes
 
     @max_dynamic_shared_size_bytes.setter
@@ -240,7 +241,7 @@ class RawKernel:
 
     @property
     def preferred_shared_memory_carveout(self) -> int:
-        """Part of the memory of a multiprocessor for shared memory, in percent; can be set."""
+        """Percentage of a multiprocessor's on-chip memory that is preferred as shared memory; can be set."""
         return self.kernel.kernel.preferred_shared_memory_carveout
 
     @preferred_shared_memory_carveout.setter
@@ -267,7 +268,7 @@ class RawKernel:
         """Create a `RawKernel` for a kernel of a `RawModule`."""
         kernel = cls.__new__(cls)
         kernel._set(source, name, is_cooperative)
-        _ = kernel.kernel  # The access compiles the module, and raises an error for a missing kernel.
+        _ = kernel.kernel  # The access compiles the module, and raises an error if the kernel is missing.
         return kernel
 
 

@@ -1,4 +1,4 @@
-"""`RawModule` with CuPy's interface: kernels and global variables of one source or compiled image."""
+"""CuPy's class `RawModule`: the kernels and global variables of one source or compiled image."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RawModule"]
 
 
 class RawModule:
-    """Module from a source in CUDA C++ or from an image, compiled or loaded once for each device.
+    """Module from a CUDA C++ source, compiled once for each device, or from an image, loaded once for each device.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class RawModule:
     path : str, optional
         Path of a cubin, of PTX, or of another image that the driver accepts.
     options : tuple of str, optional
-        Compiler options in nvcc's syntax, whichever compiler PyGPU uses.
+        Compiler options in nvcc's syntax, also if PyGPU uses another compiler.
     backend, translate_cucomplex, enable_cooperative_groups, jitify
         As for `RawKernel`.
     name_expressions : iterable of str, optional
@@ -90,7 +90,7 @@ class RawModule:
         Parameters
         ----------
         log_stream : file, optional
-            Receives the compiler's output.
+            File that receives the compiler's output.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class RawModule:
         Parameters
         ----------
         name : str
-            The name of the reference.
+            Name of the texture reference.
 
         Raises
         ------

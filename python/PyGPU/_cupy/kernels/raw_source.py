@@ -1,4 +1,4 @@
-"""The class `RawSource`: source of a `RawKernel` or `RawModule`, with the compiled module of each device."""
+"""The class `RawSource`, which stores the source of a `RawKernel` or `RawModule` and the compiled modules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
     options : tuple of str
         Options of the compiler.
     jitify : bool or None
-        Must not be true; False gives a DeprecationWarning, as in CuPy.
+        Must not be true; False causes a DeprecationWarning, as in CuPy.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class RawSource:
         return module
 
     def recompile(self, device: int) -> _core.Module:
-        """Compile or load the module of a device again, and use the new module for later calls."""
+        """Compile the source or load the image again for a device, and use the new module for later calls."""
         module = _MODULES[self, device] = self._load(device, cache=False)
         return module
 
@@ -152,5 +152,5 @@ class RawSource:
             raise not_found(error) from error
 
 
-# A compiled module is never unloaded, as in CuPy, because kernels and addresses of its variables may still be in use.
+# As in CuPy, a compiled module is never unloaded, because its kernels and the addresses of its variables may be in use.
 _MODULES: dict[tuple[RawSource, int], _core.Module] = {}

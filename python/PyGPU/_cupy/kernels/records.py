@@ -1,4 +1,4 @@
-"""Generation of C++ structures for structured dtypes; a kernel accesses fields by number: ``x.at<0>()``."""
+"""Generate C++ structures for structured dtypes; a kernel accesses a field by its number: ``x.at<0>()``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def record_definition(dtype: DType, name_of: Callable[[DType], str]) -> str:
     dtype : numpy.dtype
         A structured dtype, whose fields have the alignment of the device.
     name_of : callable
-        Returns the C++ name of a field's dtype.
+        Function that returns the C++ name of a field's dtype.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""`ReductionKernel` with CuPy's interface: a reduction along axes that C++ expressions define."""
+"""CuPy's class `ReductionKernel`, a kernel that reduces along axes by C++ expressions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["ReductionKernel"]
 _Array = _core.GPUArray
 _SHORT = 1 << 31
 _MOST_BLOCKS = (1 << 31) - 1
-# Largest number of threads of a block, by backend. The CPU backend runs the threads one after another.
+# Maximum number of threads of a block, by backend. The CPU backend runs the threads of a block one after another.
 _THREADS = {"cuda": 512, "hip": 256, "cpu": 16}
 
 
@@ -39,19 +39,21 @@ class ReductionKernel(CachedSources):
     in_params, out_params : str
         Declarations of inputs and outputs, as for `ElementwiseKernel`.
     map_expr : str
-        The value of an element, such as ``'x * x'``.
+        Expression for the value of an element, such as ``'x * x'``.
     reduce_expr : str
-        Combines the values ``a`` and ``b``: ``'a + b'``. The expression must be associative and commutative.
+        Expression that combines two values ``a`` and ``b``, such as ``'a + b'``. It must be associative and
+        commutative.
     post_map_expr : str
-        Assigns the reduced value ``a`` to the outputs: ``'y = sqrt(a)'``, or ``'y = a.sum, z = a.count'``.
+        Expression that assigns the reduced value ``a`` to the outputs: ``'y = sqrt(a)'``, or ``'y = a.sum, z =
+        a.count'``.
     identity : str or number or None
-        Result for an array without elements; None if such an array is an error.
+        Reduced value of an array without elements; with None, such an array raises an error.
     name : str, optional
         Name of the kernel in profilers.
     reduce_type : str, optional
-        C++ type of the reduced values; the type of the first output by default.
+        C++ type of the reduced values; defaults to the type of the first output.
     reduce_dims : bool, optional
-        Accepted as a hint; PyGPU combines axes itself.
+        Accepted for compatibility with CuPy; it has no effect, because PyGPU merges axes itself.
     preamble : str, optional
         Code before the kernel: functions, types, macros.
     options : tuple of str, optional
@@ -65,7 +67,7 @@ class ReductionKernel(CachedSources):
     Notes
     -----
     ``kernel(*inputs, *outputs, out=None, axis=None, keepdims=False, stream=None, block_size=None)`` launches and
-    returns the first output, as in CuPy. Outputs are allocated if they are not given. ``_in_ind.size()`` and
+    returns the first output, as in CuPy. Outputs are allocated if the call does not pass them. ``_in_ind.size()`` and
     ``_out_ind.size()`` are the numbers of elements and of results.
 
     Examples
@@ -294,7 +296,7 @@ class ReductionKernel(CachedSources):
     def _nests(self, args: Sequence[Any], shape: tuple[int, ...], reduced: tuple[int, ...]) -> tuple[Nest, Nest]:
         """Return two loop nests: one over the axes of the result, and one over the reduced axes.
 
-        Outputs have stride 0 along reduced axes.
+        In the second nest, the outputs have stride 0.
         """
         kept = [axis for axis in range(len(shape)) if axis not in reduced]
         along_kept, along_reduced = [], []

@@ -1,4 +1,4 @@
-"""Plan for a launch of a `ReductionKernel`: its loop nests, and how many threads compute each result."""
+"""Plan a launch of a `ReductionKernel`: its loop nests, and the number of threads for each result."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 __all__ = ["Nest", "Threads", "combine_axes", "kept_shape", "plan_threads", "reduced_axes"]
 
-# Number of adjacent threads that reduce adjacent columns of a matrix: their reads of memory are contiguous.
+# Number of adjacent threads that reduce adjacent columns of a matrix, so that their memory reads are contiguous.
 _COLUMNS = 32
-# The number of threads for each result is reduced if a thread would have less than `_ELEMENTS` elements, as long as the
-# launch has more than `_BUSY` threads.
+# Fewer threads compute each result if a thread would process fewer than `_ELEMENTS` elements, as long as the launch has
+# more than `_BUSY` threads.
 _ELEMENTS = 16
 _BUSY = 1 << 18
 
@@ -50,7 +50,7 @@ def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def kept_shape(shape: Sequence[int], reduced: Sequence[int], keepdims: bool) -> tuple[int, ...]:
-    """Return the shape of a reduction's result, for the shape of its input and the reduced axes."""
+    """Return the shape of a reduction's result from the shape of the input and the reduced axes."""
     if keepdims:
         return tuple(1 if axis in reduced else length for axis, length in enumerate(shape))
     return tuple(length for axis, length in enumerate(shape) if axis not in reduced)
@@ -111,7 +111,7 @@ def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Ne
 
 @dataclass(frozen=True)
 class Threads:
-    """Use of a block's threads: the block computes `places` results, and `lanes` threads share each result."""
+    """Division of a block's threads: the block computes `places` results, each by `lanes` threads."""
 
     places: int
     lanes: int
@@ -125,12 +125,13 @@ def _power_of_two(number: int) -> int:
 
 
 def plan_threads(kept: Nest, reduced: Nest, threads: int) -> Threads:
-    """Choose the number of results of a block, and the number of threads for each result.
+    """Choose how many results a block computes, and how many threads compute each result.
 
     Parameters
     ----------
     kept, reduced : Nest
-        Axes of the results and of the elements of one result; the first array is the leading input.
+        Loop nest over the results, and loop nest over the elements that one result combines; their first array is the
+        first input.
     threads : int
         Maximum number of threads of a block, a power of two.
 

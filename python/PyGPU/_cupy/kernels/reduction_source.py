@@ -1,4 +1,4 @@
-"""Translation of the C++ expressions of CuPy's reduction kernels to sources of kernels."""
+"""Translate the C++ expressions of CuPy's reduction kernels to sources of kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ReductionText", "axis_source", "compile_text", "finish_source", "sta
 
 # C++ declarations of the kernel parameters that receive the fields of `Threads`.
 _THREADS = "const int _places, const int _lanes, const bool _along"
-# Variables of CuPy's reduction kernels that contain the position of an element.
+# Names of variables in CuPy's reduction kernels that contain the index of an element.
 _POSITIONS = ("_in_ind", "_out_ind", "_i", "_j", "_J")
 
 
@@ -44,7 +44,7 @@ class ReductionText:
 
     @cached_property
     def has_positions(self) -> bool:
-        """Whether the mapping or the reduction expression uses the position of an element."""
+        """Whether the user's `map_expr` or `reduce_expr` uses the index of an element."""
         return any(has_word(name, self.map_expr, self.reduce_expr) for name in _POSITIONS)
 
 
@@ -83,20 +83,20 @@ def total_kernel(
     Parameters
     ----------
     text : ReductionText
-        The user's texts.
+        The C++ texts that the user passed.
     inputs : sequence of Parameter
         The inputs, none of them raw.
     types : TypeMap
-        Types of the parameters.
+        Dtypes of the parameters.
     is_array : sequence of bool
-        Whether an input is an array.
+        For each input, whether it is an array.
     dtype : numpy.dtype
         Type of the reduced values.
 
     Returns
     -------
     ReductionKernel
-        Its arguments are the inputs.
+        Kernel whose arguments are the inputs.
     """
     elements, declared = dict(TAKEN), []
     for parameter, known, array in zip(inputs, types.inputs, is_array, strict=True):
@@ -121,9 +121,9 @@ def total_kernel(
 def finish_source(
     text: ReductionText, parameters: Sequence[Parameter], nin: int, types: TypeMap, is_array: Sequence[bool]
 ) -> str:
-    """Return the source of the kernel that computes the outputs from one reduced value.
+    """Return the source of a kernel that computes the outputs from the total of a full reduction.
 
-    The kernel's arguments are an array with the value, the scalar inputs, the outputs, and the number of elements.
+    The kernel's arguments are an array that contains the total, the scalar inputs, the outputs, and the input's size.
     """
     pairs = list(zip(parameters, (*types.inputs, *types.outputs), strict=True))
     scalars = [
@@ -151,23 +151,24 @@ def axis_source(
     threads: int,
     is_short: bool,
 ) -> str:
-    """Return the source of the kernel that reduces arrays along some of their axes.
+    """Return the source of a kernel that reduces arrays along some of their axes.
 
-    The kernel's arguments are all arrays and scalars, the loop nests over remaining and reduced axes, the shapes of raw
-    arrays, the number of results, the number of elements of a result, and the fields of `Threads`.
+    The kernel's arguments are the user's arrays and scalars, a loop nest over the kept axes, a loop nest over the
+    reduced axes, the shapes of raw arrays, the number of results, the number of elements that one result combines, and
+    the fields of `Threads`.
 
     Parameters
     ----------
     text : ReductionText
-        The user's texts.
+        The C++ texts that the user passed.
     parameters : sequence of Parameter
         All parameters; the first `nin` are inputs.
     nin : int
         Number of inputs.
     types : TypeMap
-        Types of the parameters.
+        Dtypes of the parameters.
     forms : sequence of ArrayForm or None
-        Forms of raw arrays; any form for other arrays, None for scalars.
+        Form of each raw array; any `ArrayForm` for another array, and None for a scalar.
     ranks : tuple of int
         Number of kept axes and of reduced axes.
     threads : int

@@ -24,7 +24,7 @@ def _size(shape: Any) -> int:
 
 
 def _counted(values: np.ndarray[Any, Any], shape: Any, xp: Any, dtype: Any, order: str) -> Any:
-    """Convert integers to an array of a dtype; a bool is true for even numbers, a complex number has equal parts."""
+    """Convert integers to a dtype: even numbers to True, and to complex numbers with equal real and imaginary parts."""
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         values = values % 2 == 0
@@ -41,9 +41,9 @@ def shaped_arange(shape: Any, xp: Any = None, dtype: Any = np.float32, order: st
     shape : tuple of ints
         Lengths of the axes.
     xp : module, optional
-        `numpy` or `cupy`, the default.
+        Module of the array class: `numpy` or `cupy`; defaults to `cupy`.
     dtype : dtype, optional
-        Data type; a bool is true for even numbers, a complex number has equal parts.
+        Data type. A bool is true for even numbers; a complex number has equal real and imaginary parts.
     order : {'C', 'F'}, optional
         Memory order.
 
@@ -68,7 +68,7 @@ def shaped_reverse_arange(shape: Any, xp: Any = None, dtype: Any = np.float32) -
     shape : tuple of ints
         Lengths of the axes.
     xp : module, optional
-        `numpy` or `cupy`, the default.
+        Module of the array class: `numpy` or `cupy`; defaults to `cupy`.
     dtype : dtype, optional
         Data type, as for `shaped_arange`.
 
@@ -95,9 +95,9 @@ def shaped_linspace(start: Any, stop: Any, shape: Any, xp: Any = None, dtype: An
     shape : tuple of ints
         Lengths of the axes.
     xp : module, optional
-        `numpy` or `cupy`, the default.
+        Module of the array class: `numpy` or `cupy`; defaults to `cupy`.
     dtype : dtype, optional
-        Data type; a complex number has equal parts.
+        Data type; a complex number has equal real and imaginary parts.
 
     Returns
     -------
@@ -130,13 +130,13 @@ def shaped_random(
     shape : tuple of ints
         Lengths of the axes.
     xp : module, optional
-        `numpy` or `cupy`, the default.
+        Module of the array class: `numpy` or `cupy`; defaults to `cupy`.
     dtype : dtype, optional
         Data type; bools are true with probability 1/2.
     scale : float, optional
-        The numbers are uniform between 0 and `scale`, each part for a complex type.
+        Upper limit: the numbers, or their real and imaginary parts, are uniform between 0 and `scale`.
     seed : int, optional
-        Seed.
+        Seed of NumPy's generator.
     order : {'C', 'F'}, optional
         Memory order.
 
@@ -185,13 +185,13 @@ def generate_matrix(shape: Any, xp: Any = None, dtype: Any = np.float32, *, sing
     Parameters
     ----------
     shape : tuple of ints
-        Lengths of the axes; the last two are those of a matrix.
+        Lengths of the axes; the last two axes are the axes of a matrix.
     xp : module, optional
-        `numpy` or `cupy`, the default.
+        Module of the array class: `numpy` or `cupy`; defaults to `cupy`.
     dtype : dtype, optional
         A real or complex floating-point type.
     singular_values : array_like
-        Singular values, which broadcast to those of all matrices.
+        Singular values, which broadcast to all matrices.
 
     Returns
     -------

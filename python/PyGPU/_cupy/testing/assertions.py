@@ -27,7 +27,7 @@ def assert_array_equal(
     Parameters
     ----------
     actual, desired : array_like
-        Arrays of a device or of the host.
+        Device or host arrays.
     err_msg : str, optional
         Text that precedes the differences.
     verbose : bool, optional
@@ -59,7 +59,7 @@ def assert_array_list_equal(xlist: Any, ylist: Any, err_msg: str = "", verbose: 
     Parameters
     ----------
     xlist, ylist : list or tuple
-        Arrays of a device or of the host.
+        Device or host arrays.
     err_msg : str, optional
         Text that precedes the differences.
     verbose : bool, optional
@@ -68,7 +68,7 @@ def assert_array_list_equal(xlist: Any, ylist: Any, err_msg: str = "", verbose: 
     Raises
     ------
     AssertionError
-        If types, lengths or arrays differ.
+        If the types or lengths of the lists differ, or if two arrays differ.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def AssertFunctionIsCalled(*args: Any, times_called: int = 1, **kwargs: Any) -> 
     *args, **kwargs : object
         As for `unittest.mock.patch`.
     times_called : int, optional
-        Number of calls.
+        Expected number of calls.
 
     Raises
     ------

@@ -25,7 +25,8 @@ __all__ = [
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Check = Callable[[Any, Any], None]
 
-# If NumPy's error is an instance of one of these classes, CuPy's error must be too, because programs catch them.
+# If NumPy's error is an instance of one of these classes, CuPy's error must be an instance, too, because programs catch
+# these classes.
 _ERRORS = (
     AttributeError, Exception, IndexError, TypeError, ValueError, NotImplementedError, DeprecationWarning,
     np.exceptions.AxisError, np.linalg.LinAlgError,
@@ -33,7 +34,7 @@ _ERRORS = (
 
 
 class _Names(NamedTuple):
-    """Names of a test's parameters for modules: `numpy` or `cupy`, and the corresponding modules of SciPy."""
+    """Names of the parameters by which a test receives `numpy` or `cupy`, and the corresponding SciPy modules."""
 
     xp: str
     sparse: str | None
@@ -43,7 +44,7 @@ class _Names(NamedTuple):
         return [name for name in self if name is not None]
 
     def modules(self, is_device: bool) -> dict[str, Any]:
-        """Return the modules that a run with `numpy` or with `cupy` passes to the test."""
+        """Return the modules that a run passes to the test: NumPy's and SciPy's, or `cupy` and its SciPy."""
         homes = ("PyGPU.cupy", None, "PyGPU.cupyx.scipy") if is_device else ("numpy", "scipy.sparse", "scipy")
         if self.sparse is not None and is_device:
             raise NotImplementedError(f"cupy.testing: sp_name={self.sparse!r}: PyGPU has no sparse matrices")
@@ -99,7 +100,7 @@ def _check_errors(device: BaseException | None, host: BaseException | None, acce
 
 
 def _pair(device: Any, host: Any) -> tuple[Any, Any]:
-    """Convert the results of `cupy` and `numpy` to arrays or scalars that can be compared."""
+    """Convert the results with `cupy` and with `numpy` to arrays or scalars that can be compared."""
     if isinstance(device, _core.GPUArray) and isinstance(host, np.ndarray | np.generic):
         return device, host
     if isinstance(device, np.generic) and isinstance(host, np.generic):
@@ -114,7 +115,7 @@ def _pair(device: Any, host: Any) -> tuple[Any, Any]:
 
 
 def _check_contiguity(device: Any, host: Any) -> None:
-    """Raise an error if the result of `numpy` is contiguous and the result of `cupy` is not."""
+    """Raise an error if the result with `numpy` is contiguous and the result with `cupy` is not."""
     if not isinstance(host, np.ndarray):
         return
     for flag in ("c_contiguous", "f_contiguous"):
@@ -225,7 +226,7 @@ def numpy_cupy_allclose(
     Parameters
     ----------
     rtol, atol : float or dict, optional
-        Relative and absolute tolerance; a dict has tolerances by dtype, and ``'default'``.
+        Relative and absolute tolerance; a dict maps each dtype, and ``'default'``, to a tolerance.
     err_msg : str, optional
         Text that precedes the differences.
     verbose : bool, optional
@@ -233,13 +234,13 @@ def numpy_cupy_allclose(
     name : str, optional
         Parameter of the test that receives the module.
     type_check : bool, optional
-        Whether the dtypes must be the same.
+        Whether the dtypes of both results must be equal.
     accept_error : bool, type or tuple of types, optional
         Exceptions that both runs may raise; True accepts every exception.
     sp_name, scipy_name : str, optional
         Parameters of the test that receive `scipy.sparse` and `scipy`, or their counterparts.
     contiguous_check : bool, optional
-        Whether the result of `cupy` must be contiguous if that of `numpy` is.
+        Whether the result of `cupy` must be contiguous if the result of `numpy` is contiguous.
 
     Returns
     -------
@@ -279,7 +280,7 @@ def numpy_cupy_array_almost_equal(
     sp_name: str | None = None,
     scipy_name: str | None = None,
 ) -> _Decorator:
-    """Return a decorator that requires results of `numpy` and `cupy` that agree to a number of decimals.
+    """Return a decorator that requires the results of `numpy` and `cupy` to agree to a number of decimals.
 
     Parameters
     ----------
@@ -312,7 +313,7 @@ def numpy_cupy_array_almost_equal_nulp(
     Parameters
     ----------
     nulp : int, optional
-        Number of spacings between floating-point numbers.
+        Maximum difference, in spacings between adjacent floating-point numbers.
     name, type_check, accept_error, sp_name, scipy_name : object, optional
         As for `numpy_cupy_allclose`.
 
@@ -341,7 +342,7 @@ def numpy_cupy_array_max_ulp(
     Parameters
     ----------
     maxulp : int, optional
-        Number of units.
+        Maximum difference, in units in the last place.
     dtype : dtype, optional
         Data type to which both results are converted.
     name, type_check, accept_error, sp_name, scipy_name : object, optional
@@ -375,7 +376,7 @@ def numpy_cupy_array_equal(
     err_msg, verbose, name, type_check, accept_error, sp_name, scipy_name : object, optional
         As for `numpy_cupy_allclose`.
     strides_check : bool, optional
-        Whether the strides must be the same.
+        Whether the strides of both results must be equal.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Decorators that skip or mark tests by conditions, or seed their random numbers."""
+"""Decorators that skip or mark tests under conditions, or seed the random numbers of tests."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def slow(*args: Any, **kwargs: Any) -> Any:
     Parameters
     ----------
     *args, **kwargs : object
-        As for the mark.
+        Arguments of ``pytest.mark.slow``.
 
     Returns
     -------
@@ -125,8 +125,8 @@ def multi_gpu(gpu_num: int) -> Callable[[Callable[..., Any]], Any]:
     Parameters
     ----------
     gpu_num : int
-        Number of devices, at least 2. If the environment variable ``CUPY_TEST_GPU_LIMIT`` is lower, the test is
-        skipped.
+        Number of devices, at least 2. The test is skipped if the environment variable ``CUPY_TEST_GPU_LIMIT`` is lower
+        than this number.
 
     Returns
     -------
@@ -233,32 +233,32 @@ class _NumpyAlias(unittest.TestCase):
 
     @property
     def cupy_func(self) -> Any:
-        """The function of `cupy`."""
+        """The tested function of `cupy`."""
         return getattr(public_module("cupy"), self.func)
 
     @property
     def numpy_func(self) -> Any:
-        """NumPy's function."""
+        """NumPy's function of the same name."""
         return getattr(np, self.func)
 
 
 class NumpyAliasBasicTestBase(_NumpyAlias):
-    """Base class, as `unittest.TestCase`, of a test that a function has NumPy's parameters and a docstring."""
+    """Base class of test cases which check that a function has NumPy's parameters and a docstring."""
 
     def test_argspec(self) -> None:
-        """Compare the parameters."""
+        """Compare the parameters of both functions."""
         assert inspect.signature(self.cupy_func) == inspect.signature(self.numpy_func)
 
     def test_docstring(self) -> None:
-        """Require a docstring."""
+        """Require that the function of `cupy` has a docstring."""
         assert self.cupy_func.__doc__
 
 
 class NumpyAliasValuesTestBase(_NumpyAlias):
-    """Base class, as `unittest.TestCase`, of a test that a function of `cupy` returns NumPy's value."""
+    """Base class, with parameters as `unittest.TestCase`, of tests that a function of `cupy` returns NumPy's value."""
 
     args: tuple[Any, ...]
 
     def test_values(self) -> None:
-        """Compare the values."""
+        """Compare the values that both functions return."""
         assert self.cupy_func(*self.args) == self.numpy_func(*self.args)

@@ -40,7 +40,7 @@ def skip_classes() -> tuple[type[BaseException], ...]:
 
 
 def without_parameters(test: Callable[..., Any], run: Callable[..., Any], *names: str) -> Callable[..., Any]:
-    """Copy the metadata of a test to a function, without parameters that pytest would interpret as fixtures."""
+    """Copy a test's metadata to a function, except for parameters that pytest would take for fixtures."""
     run = functools.wraps(test)(run)
     signature = inspect.signature(test)
     remaining = [parameter for name, parameter in signature.parameters.items() if name not in names]
@@ -49,7 +49,7 @@ def without_parameters(test: Callable[..., Any], run: Callable[..., Any], *names
 
 
 def _for_each(cases: Sequence[dict[str, Any]], names: Iterable[str]) -> _Decorator:
-    """Return a decorator that runs a test once for each set of keyword arguments; an error shows the failing set."""
+    """Return a decorator that runs a test once for each set of keyword arguments; errors name the failing set."""
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         skipped = skip_classes()
@@ -115,7 +115,7 @@ def for_all_dtypes(
     name : str, optional
         Parameter of the test that receives the dtype's class.
     no_float16, no_bool, no_complex : bool, optional
-        Whether to omit these dtypes.
+        Whether to omit float16, bool, or the complex dtypes.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def for_all_dtypes_combination(
     names : sequence of str, optional
         Parameters of the test that receive the dtypes' classes.
     no_float16, no_bool, no_complex : bool, optional
-        Whether to omit these dtypes.
+        Whether to omit float16, bool, or the complex dtypes.
     full : bool, optional
         As for `for_dtypes_combination`.
 

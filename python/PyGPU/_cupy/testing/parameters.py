@@ -21,7 +21,7 @@ def product(parameter: dict[str, Iterable[Any]]) -> list[dict[str, Any]]:
     Parameters
     ----------
     parameter : dict
-        Values of each name.
+        Iterable of values for each name.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def product_dict(*parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     Parameters
     ----------
     *parameters : iterable of dict
-        Alternatives.
+        Iterables, each of which contains alternative dicts.
 
     Returns
     -------
@@ -64,15 +64,15 @@ def parameterize(*params: dict[str, Any], _ids: bool = True) -> Callable[[type],
     Parameters
     ----------
     *params : dict
-        Attributes of the instances of the class.
+        Set of attributes for the instances of the class.
     _ids : bool, optional
         Whether pytest shows the attributes in the names of tests, instead of the index of each set.
 
     Returns
     -------
     function
-        Decorator. Of a `unittest.TestCase`, it adds one class per set to the module and returns None; of another class,
-        it uses ``pytest.mark.parametrize``.
+        Decorator. For a `unittest.TestCase`, it adds one class per set to the module and returns None. For another
+        class, it uses ``pytest.mark.parametrize``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Differences between adjacent elements."""
+"""Functions that compute differences between adjacent elements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, app
     a : GPUArray
         Array with one or more axes.
     n : int, optional
-        Number of times that the differences are taken.
+        Number of times that differences are computed.
     axis : int, optional
         Axis of the operation.
     prepend, append : GPUArray or number, optional

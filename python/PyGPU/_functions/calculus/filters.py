@@ -1,4 +1,4 @@
-"""Correlation and convolution of one-dimensional arrays."""
+"""Correlate and convolve one-dimensional arrays."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     else:
         first, count = (short - 1) // 2, long
     a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
-    # The shorter array is shifted along the longer one; if `a` is the shorter array, the results must be reversed.
+    # The shorter array is shifted along the longer array; if `a` is the shorter array, the results must be reversed.
     if v.size <= a.size:
         return _sums_of_rows(a, v, first, count)
-    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # NumPy's result is contiguous, too.
+    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # As in NumPy, it is contiguous.
 
 
 def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:
@@ -69,14 +69,14 @@ def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) 
 
 
 def _blocks(start: int, stop: int) -> list[tuple[int, int]]:
-    """Divide the offsets into blocks, which limits the memory for intermediate results."""
+    """Divide the offsets into blocks, so that intermediate results need limited memory."""
     return [(begin, min(begin + _ROWS, stop)) for begin in range(start, stop, _ROWS)]
 
 
 def _sums_of_partial_overlap(rows: _core.GPUArray, v: _core.GPUArray, begin: int, end: int) -> _core.GPUArray:
     """Return the sums for offsets at which the arrays overlap partially.
 
-    The padding outside of the overlap is not multiplied, because 0 times infinity is NaN.
+    Elements outside of the overlap are not multiplied by padding zeros, because 0 times infinity is NaN.
     """
     total, width = rows.shape
     if begin < width - 1:  # Row n begins with `width - 1 - n` padding elements.
@@ -94,15 +94,15 @@ def _sums_of_partial_overlap(rows: _core.GPUArray, v: _core.GPUArray, begin: int
 
 @public("Slopes, areas, filters, polynomials")
 def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
-    """Correlate two arrays: shift the conjugate of the second along the first, and sum the products for each offset.
+    """Correlate two arrays: shift the second array's conjugate along the first, and sum the products at each offset.
 
     Parameters
     ----------
     a, v : GPUArray
         One-dimensional arrays.
     mode : {'valid', 'same', 'full'}, optional
-        Offsets in the result. ``'valid'``: those with complete overlap; ``'full'``: those with any overlap; ``'same'``:
-        the middle ones of ``'full'``, as many as the longer array has elements.
+        Offsets in the result. ``'valid'``: offsets with complete overlap; ``'full'``: offsets with any overlap;
+        ``'same'``: the middle offsets of ``'full'``, as many as the longer array has elements.
 
     Returns
     -------
@@ -127,15 +127,15 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def convolve(a: Any, v: Any, mode: str = "full") -> _core.GPUArray:
-    """Convolve two arrays: shift the reversed second along the first, and sum the products for each offset.
+    """Convolve two arrays: shift the reversed second array along the first, and sum the products at each offset.
 
     Parameters
     ----------
     a, v : GPUArray
         One-dimensional arrays.
     mode : {'full', 'same', 'valid'}, optional
-        Offsets in the result. ``'full'``: those with any overlap; ``'valid'``: those with complete overlap; ``'same'``:
-        the middle ones of ``'full'``, as many as the longer array has elements.
+        Offsets in the result. ``'full'``: offsets with any overlap; ``'valid'``: offsets with complete overlap;
+        ``'same'``: the middle offsets of ``'full'``, as many as the longer array has elements.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""NumPy's functions of polynomials; the coefficients of a polynomial begin with the highest power."""
+"""NumPy's functions for polynomials, whose coefficients begin with the highest power."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def polyval(p: Any, x: Any) -> _core.GPUArray:
 
 
 def _padded(first: _core.GPUArray, second: _core.GPUArray) -> list[_core.GPUArray]:
-    """Pad the shorter coefficients with leading zeros."""
+    """Pad the shorter of two coefficient arrays with leading zeros."""
     length = max(first.size, second.size)
     return [
         polynomial
@@ -92,7 +92,7 @@ def polyadd(a1: Any, a2: Any) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def polysub(a1: Any, a2: Any) -> _core.GPUArray:
-    """Subtract a polynomial from another.
+    """Subtract a polynomial from another polynomial.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def polymul(a1: Any, a2: Any) -> _core.GPUArray:
-    """Multiply two polynomials. Leading zeros are kept, unlike in NumPy, so that the host need not wait.
+    """Multiply two polynomials. Unlike in NumPy, leading zeros of the product are kept, so that the host need not wait.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ def polymul(a1: Any, a2: Any) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def polydiv(u: Any, v: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Divide a polynomial by another.
+    """Divide a polynomial by another polynomial.
 
-    The host waits for the number of leading zeros of the remainder, which are removed.
+    Leading zeros of the remainder are removed; the host waits for their number.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
     m : int, optional
         Number of integrations.
     k : number or sequence of numbers, optional
-        Constant of each integration; 0 by default.
+        Constant of integration for each integration; defaults to 0.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Gradients, integrals and interpolation of sampled functions."""
+"""Compute gradients, integrals and interpolated values of sampled functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
-    """Return the distance of samples along an axis, as a number or as an array that broadcasts to the samples."""
+    """Return the spacing of samples along an axis, as a number or as an array that broadcasts to the samples."""
     if np.ndim(distances) == 0:
         return distances
     if np.ndim(distances) != 1:
@@ -36,7 +36,7 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
 
 
 def _bool_step(distances: Any) -> np.float64:
-    """Return the distance of samples whose coordinates are bools; raise NumPy's error if distances differ.
+    """Return the spacing of samples whose coordinates are bools; raise NumPy's error for unequal spacing.
 
     The difference of two bools is their exclusive or, as in NumPy.
     """
@@ -76,7 +76,7 @@ def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GP
 
 
 def _edge(f: list[Any], near: Any, far: Any) -> Any:
-    """Return the slope at the first or last sample: that of the parabola through the three outermost samples."""
+    """Return the slope at the first or last sample: the slope of the parabola through the three outermost samples."""
     total = near + far
     return f[0] * (-(total + near) / (near * total)) + f[1] * (total / (near * far)) - f[2] * (near / (far * total))
 
@@ -96,7 +96,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     f : GPUArray
         The values of a function.
     *varargs : number or array_like
-        One spacing for all axes, or for each axis its spacing or the coordinates of its samples.
+        One spacing for all axes; or for each axis, its spacing or the coordinates of its samples.
     axis : int or tuple of ints, optional
         Axes of the operation; defaults to all.
     edge_order : {1, 2}, optional
@@ -109,7 +109,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     Raises
     ------
     TypeError
-        For values of type bool, and for unevenly spaced coordinates of type bool. The host waits for coordinates of
+        If `f` is of type bool, or if coordinates of type bool are unevenly spaced. The host waits for coordinates of
         type bool.
     ValueError
         If an axis has too few elements: fewer than ``edge_order + 1``.
@@ -208,7 +208,7 @@ def interp(
     fp : array_like
         Real or complex samples. At least one of `x`, `xp` and `fp` is a GPUArray.
     left, right : number, optional
-        Values before the first and after the last sample; default to the first and the last sample.
+        Values for coordinates before the first and after the last sample; default to the first and the last sample.
     period : float, optional
         Period of the coordinates.
 
@@ -259,10 +259,10 @@ def interp(
 
 
 def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: Any, right: Any) -> _core.GPUArray:
-    """Interpolate between neighbouring samples; at the coordinate of a sample, return the sample itself."""
+    """Interpolate between adjacent samples; at the coordinate of a sample, return the sample itself."""
     last = xp.size - 1
     if last == 0:
-        # As in NumPy, the only sample is also the value at NaN.
+        # As in NumPy, a single sample is the value at every coordinate, also at NaN.
         return _core.where(x < xp[0], left, _core.where(x > xp[0], right, fp[0]))
     left_index = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
     right_index = _core.minimum(left_index + 1, last)
@@ -275,14 +275,15 @@ def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: An
 
 @public("Slopes, areas, filters, polynomials")
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> _core.GPUArray:
-    """Unwrap angles: remove jumps between neighbours by adding multiples of the period.
+    """Unwrap angles: add multiples of the period, so that adjacent angles differ by at most half a period.
 
     Parameters
     ----------
     p : GPUArray
         The angles.
     discont : float, optional
-        Minimum jump that is removed; defaults to half a period, and smaller values have no effect.
+        Minimum difference of adjacent angles that is changed; defaults to half a period, and smaller values have no
+        effect.
     axis : int, optional
         Axis of the operation.
     period : number, optional

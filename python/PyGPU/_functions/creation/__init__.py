@@ -1,1 +1,1 @@
-"""Creation of arrays from values, ranges and files."""
+"""Functions that create arrays from values, ranges and files."""

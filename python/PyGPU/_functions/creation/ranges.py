@@ -68,7 +68,8 @@ class _Grid:
         if self._is_open:
             return tuple(axes)
         common_shape = np.broadcast_shapes(*(coordinates.shape for coordinates in host_grid))
-        # `out` makes `stack` return C order, as in NumPy; otherwise the zero strides of its inputs would decide.
+        # `out` makes `stack` return C order, as in NumPy; otherwise the zero strides of the inputs would determine the
+        # order.
         grid = _core.empty((len(axes), *common_shape), axes[0].dtype)
         return stack([_core.broadcast_to(coordinates, common_shape) for coordinates in axes], out=grid)
 
@@ -77,7 +78,7 @@ class _Grid:
 
 
 def _host_slice(part: Any) -> Any:
-    """Copy the bounds of a slice to the host if they are on a device, because they determine the size of the result."""
+    """Copy a slice's bounds from a device to the host, because the bounds determine the size of the result."""
     if not isinstance(part, slice):
         return part
     ends = (part.start, part.stop, part.step)

@@ -1,4 +1,4 @@
-"""Evenly spaced numbers, on linear and logarithmic scales, between numbers and arrays."""
+"""Functions that create evenly spaced numbers between numbers or arrays, on a linear or logarithmic scale."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _with_device_array(ends: tuple[Any, ...]) -> bool:
 
 
 def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
-    """Copy the numbers and host arrays among `ends` to the one device that contains all device arrays of `ends`."""
+    """Copy the numbers and host arrays in `ends` to the device of the device arrays in `ends`."""
     like = device_array_of(function, *ends)
     return arrays([end if isinstance(end, _core.GPUArray) else on_device_of(like, end) for end in ends], function)
 
@@ -69,7 +69,7 @@ def between_arrays(
     Returns
     -------
     GPUArray, or GPUArray and step
-        The elements equal NumPy's values bit for bit. The step is NaN for fewer than two numbers.
+        The elements equal NumPy's values bit for bit. The step is NaN if the result has fewer than two numbers.
 
     Examples
     --------
@@ -216,7 +216,8 @@ def geomspace(
     Returns
     -------
     GPUArray
-        A sequence with a device array that contains 0 is NaN, because the host does not wait for the values.
+        If a device array contains 0, the sequence is NaN, because the host does not wait for the values to raise an
+        error.
 
     Raises
     ------

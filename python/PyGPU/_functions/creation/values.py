@@ -1,4 +1,4 @@
-"""Creation of arrays from given values, and conversion of arrays."""
+"""Functions that create arrays from given values, and convert arrays."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def array(
     object : array_like
         The values: an array of any library, or nested lists, which may contain device arrays.
     dtype : dtype-like, optional
-        Type of the elements; defaults to that of the values.
+        Type of the elements; defaults to the type of the values.
     copy : bool or None, optional
         True: always copy. None: copy only if needed. False: raise ValueError if a copy is needed.
     order : {'K', 'A', 'C', 'F'}, optional
-        Memory order; defaults to that of the values.
+        Memory order; defaults to the order of the values.
     subok : bool, optional
         Accepted for compatibility with NumPy; it has no effect, because the result is always a GPUArray.
     ndmin : int, optional
-        Minimum number of axes; missing axes are added in front, with length 1.
+        Minimum number of axes; missing axes are prepended with length 1.
     ndmax : int, optional
         Maximum number of axes created from lists; unlimited by default.
     like : GPUArray, optional
@@ -59,7 +59,8 @@ def array(
     Raises
     ------
     ValueError
-        If lists have more axes than `ndmax`, if `ndmax` is not between 0 and 64, and if ``copy=False`` needs a copy.
+        If lists have more axes than `ndmax`, if `ndmax` is not between 0 and 64, and if `copy` is False but a copy is
+        needed.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def asanyarray(
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Type of the elements; defaults to that of the values.
+        Type of the elements; defaults to the type of the values.
     order : {'K', 'A', 'C', 'F'}, optional
         Memory order of the elements.
     device : int, str or Device, optional
@@ -134,7 +135,7 @@ def asarray_chkfinite(
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Type of the elements; defaults to that of the values.
+        Type of the elements; defaults to the type of the values.
     order : {'K', 'A', 'C', 'F'}, optional
         Memory order of the elements.
     device : int, str or Device, optional
@@ -170,7 +171,7 @@ def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceL
     a : array_like
         The values; an array with this layout is returned unchanged.
     dtype : dtype-like, optional
-        Type of the elements; defaults to that of the values.
+        Type of the elements; defaults to the type of the values.
     device : int, str or Device, optional
         Device of the array.
 
@@ -189,14 +190,14 @@ def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceL
 
 @public("Making arrays")
 def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Convert values to an array in F order with at least one axis.
+    """Convert values to an array in Fortran order with at least one axis.
 
     Parameters
     ----------
     a : array_like
         The values; an array with this layout is returned unchanged.
     dtype : dtype-like, optional
-        Type of the elements; defaults to that of the values.
+        Type of the elements; defaults to the type of the values.
     device : int, str or Device, optional
         Device of the array.
 
@@ -232,7 +233,7 @@ def require(
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Type of the elements; defaults to that of the values.
+        Type of the elements; defaults to the type of the values.
     requirements : str or sequence of str, optional
         ``'C'`` or ``'F'`` for that memory order; ``'W'`` for a writable array; ``'O'`` for an array that is no view;
         ``'A'`` for an aligned array, which every array is.

@@ -1,4 +1,4 @@
-"""Window functions, computed by NumPy on the host."""
+"""Window functions, which NumPy computes on the host."""
 
 from __future__ import annotations
 

@@ -107,9 +107,9 @@ def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool,
     rule : str
         Name of the rule.
     edges : ndarray
-        The first and the last edge.
+        The first and the last bin edge.
     is_limited : bool
-        Whether values may lie outside of the edges.
+        Whether values may lie outside of `edges`.
     histogram : callable
         The function that counts values in bins.
     """

@@ -1,4 +1,4 @@
-"""Histograms of one variable: counts, and bitwise reproducible sums of weights, for each bin."""
+"""Functions for histograms of one variable, with counts or bitwise reproducible sums of weights for each bin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _sums(bin_indices: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _c
     """Sum the weights of each bin, given the bin index of each weight."""
     starts = _core.zeros(bins + 1, np.int64, device=bin_indices.device)
     starts[1:] = _core._counted(bin_indices, bins).cumsum()
-    # The bin indices are converted to the smallest dtype, because the radix sort needs a pass for each byte.
+    # The bin indices are converted to the smallest possible dtype, because the radix sort needs a pass for each byte.
     order = _core.argsort(bin_indices.astype(np.min_scalar_type(max(bins - 1, 0))))
     partial_sums = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
     return partial_sums.reshape(bins) if partial_sums.shape[1] == 1 else partial_sums.sum(axis=1)
@@ -32,8 +32,8 @@ def _check_bins(greatest: int) -> None:
 def _bin_count(x: _core.GPUArray, minimum: int) -> int:
     """Return the number of bins of `bincount`: the maximum, which the host waits for, plus 1, or at least `minimum`."""
     bits = 8 * x.dtype.itemsize
-    # Read as unsigned integers, negative numbers are greater than all others.
-    # The unsigned maximum is therefore a negative number if there is one, and otherwise the maximum.
+    # Negative numbers, read as unsigned integers, are greater than all other numbers. If `x` contains a negative
+    # number, the unsigned maximum is therefore a negative number.
     maximum = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
@@ -159,11 +159,12 @@ def histogram_bin_edges(
     ----------
     a : GPUArray
     bins : int, str or array_like, optional
-        Number of bins, NumPy's name of a rule that estimates it ('auto', 'fd', 'sturges' and others), or their edges.
+        Number of bins, name of a rule that estimates this number ('auto', 'fd', 'sturges' and others), or the bin
+        edges.
     range : tuple of two numbers, optional
         Lower and upper limit of the bins; without `range` the host waits for the minimum and maximum of `a`.
     weights : array_like, optional
-        Accepted for compatibility with NumPy.
+        Accepted for compatibility with NumPy; must be None if `bins` names a rule.
 
     Examples
     --------
@@ -195,7 +196,8 @@ def histogram(
     ----------
     a : GPUArray
     bins : int, str or array_like, optional
-        Number of bins, NumPy's name of a rule that estimates it ('auto', 'fd', 'sturges' and others), or their edges.
+        Number of bins, name of a rule that estimates this number ('auto', 'fd', 'sturges' and others), or the bin
+        edges.
     range : tuple of two numbers, optional
         Lower and upper limit of the bins; without `range` the host waits for the minimum and maximum of `a`.
     density : bool, optional
@@ -207,7 +209,7 @@ def histogram(
     Returns
     -------
     tuple of two GPUArrays
-        The counts as int64, or the sums in the dtype of the weights; and the bin edges.
+        Two arrays: the counts as int64, or the sums in the dtype of the weights; and the bin edges.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Joint histograms of several variables: counts, and bitwise reproducible sums of weights, for each bin."""
+"""Functions for joint histograms of several variables, with counts or bitwise reproducible sums for each bin."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def histogramdd(
     bins : int, or sequence of int or array_like, optional
         Number of bins for all variables; or for each variable, the number or the edges of its bins.
     range : sequence, optional
-        Lower and upper limit of each variable, or None for its minimum and maximum.
+        For each variable, its lower and upper limit, or None for its minimum and maximum.
     density : bool, optional
         Whether to normalize the counts so that the integral over all bins is 1.
     weights : GPUArray, optional
@@ -188,14 +188,14 @@ def histogram2d(
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
     """Count the points in each bin of two variables.
 
-    The host waits as for `histogramdd`.
+    The host waits under the same conditions as for `histogramdd`.
 
     Parameters
     ----------
     x, y : GPUArray
         Coordinates of the points.
     bins : int, array_like, or sequence of two of these, optional
-        Number of bins or edges: one for both variables, or one for each variable.
+        Number of bins, or bin edges, for both variables or for each variable.
     range : sequence of two pairs, optional
         Lower and upper limit of each variable.
     density : bool, optional
@@ -211,7 +211,7 @@ def histogram2d(
     Raises
     ------
     ValueError
-        If `x` and `y` differ in length, and as for `histogramdd`.
+        If `x` and `y` differ in length, and in the cases of `histogramdd`.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 @public("Functions applied to parts of an array")
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArray:
-    """Call a function for several axes, one after the other, each with the result of the previous call.
+    """Call a function for several axes, one after the other; each call receives the result of the previous call.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
     a : GPUArray
         The array.
     axes : int or sequence of ints
-        Axes of the calls.
+        Axes for which the function is called.
 
     Returns
     -------

@@ -45,7 +45,7 @@ class flatiter:
 
     @property
     def base(self) -> _core.GPUArray:
-        """The array that is iterated."""
+        """The array whose elements are iterated."""
         return self._array
 
     @property
@@ -55,7 +55,7 @@ class flatiter:
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """Indices along the axes of the next element of the iteration."""
+        """Index along each axis of the next element."""
         return tuple(map(int, np.unravel_index(self._index, self._array.shape)))
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class flatiter:
         return value
 
     def copy(self) -> _core.GPUArray:
-        """Copy the elements into an array with one axis."""
+        """Copy the elements of the array into an array with one axis."""
         return self._array.flatten()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -119,7 +119,7 @@ class flatiter:
         if self._array.flags.c_contiguous:
             self._array.reshape(-1)[key] = repeated.reshape(positions.shape)
         else:
-            # `_unravelled` returns valid indices, so the host need not check them.
+            # `_unravelled` returns valid indices, so the host need not wait for a check.
             self._array[_unravelled(positions, self._array.shape)] = repeated.reshape(positions.shape)
 
     def _position(self, key: Any) -> tuple[int, ...]:
@@ -138,7 +138,7 @@ def _repeated(values: _core.GPUArray, count: int) -> _core.GPUArray:
 
 
 def _elements(value: Any) -> Any:
-    """Convert a flat iterator to an array of its elements; return other objects unchanged."""
+    """Convert a flat iterator to an array of the iterated elements; return other objects unchanged."""
     return value.copy() if isinstance(value, flatiter) else value
 
 

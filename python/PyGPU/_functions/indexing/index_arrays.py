@@ -1,4 +1,4 @@
-"""Indices of diagonals, triangles and grids."""
+"""Functions that return indices of diagonals, triangles and grids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Indices = tuple[_core.GPUArray, ...]
 
 @public("Matrices and grids")
 def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indices:
-    """Return the indices of the main diagonal of an array.
+    """Return the indices of an array's main diagonal.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indice
 
 @public("Matrices and grids")
 def diag_indices_from(arr: _core.GPUArray) -> _Indices:
-    """Return the indices of the main diagonal of an array.
+    """Return the indices of an array's main diagonal.
 
     Parameters
     ----------

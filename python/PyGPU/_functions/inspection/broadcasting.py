@@ -13,7 +13,7 @@ from PyGPU._names.public import public
 
 @public("Other shapes")
 class broadcast:
-    """Compute the shape to which arrays are broadcast; unlike NumPy's, the object cannot be iterated.
+    """Compute the shape to which arrays are broadcast; unlike NumPy's `broadcast`, the object cannot be iterated.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ class broadcast:
 
     @property
     def ndim(self) -> int:
-        """Return the number of axes."""
+        """Return the number of axes of the common shape."""
         return len(self.shape)
 
     nd = ndim  # codespell:ignore nd
 
     @property
     def size(self) -> int:
-        """Return the number of elements."""
+        """Return the number of elements of the common shape."""
         return math.prod(self.shape)
 
     def __iter__(self) -> NoReturn:

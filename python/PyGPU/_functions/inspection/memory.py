@@ -13,7 +13,7 @@ from PyGPU._names.public import public
 
 @public("Comparing arrays")
 def isfortran(a: _core.GPUArray) -> bool:
-    """Test whether an array is contiguous in F order and not in C order.
+    """Test whether an array is contiguous in Fortran order, but not in C order.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     a, b : GPUArray
         The arrays.
     max_work : int, optional
-        Effort of NumPy's analysis of the strides, as for `numpy.may_share_memory`.
+        Maximum effort of NumPy's analysis of the strides, as for `numpy.may_share_memory`.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
 class _MemoryRange:
     """Object with the address and layout of a device array, from which NumPy computes overlaps.
 
-    NumPy does not read the memory.
+    NumPy does not read the memory at this address.
     """
 
     def __init__(self, array: _core.GPUArray) -> None:

@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 
 def _moved(a: Any, axis: int | None, name: str, kinds: str) -> tuple[_core.GPUArray, int]:
-    """Return a view with an axis moved to the end, and the position to which the result's last axis must be moved."""
+    """Return a view with an axis moved to the end, and the index to which the last axis of the result must be moved."""
     source = array(a, name)
     if source.dtype.kind not in kinds or (kinds == "u" and source.dtype != np.uint8):
         kind = "unsigned byte" if kinds == "u" else "integer or boolean"
@@ -26,7 +26,7 @@ def _moved(a: Any, axis: int | None, name: str, kinds: str) -> tuple[_core.GPUAr
 
 
 def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
-    """Return the distances by which the bits of eight elements are shifted in a byte, for a bit order."""
+    """Return, for each of eight elements, the distance by which its bit is shifted in a byte of the given bit order."""
     if not isinstance(bitorder, str):
         raise TypeError(f"bitorder must be str, not {type(bitorder).__name__}")
     if bitorder not in ("big", "little"):
@@ -37,7 +37,7 @@ def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core.GPUArray:
-    """Pack groups of eight elements, each counted as 0 or 1, into bytes.
+    """Pack groups of eight elements into bytes; each element becomes one bit, which is 1 if the element is nonzero.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Insertion and deletion of parts of an array."""
+"""Functions that insert and delete parts of an array."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
     arr : GPUArray
         The array.
     obj : int, slice, array_like of ints or of bools
-        Indices of the parts to delete; if they are on a device, the host waits for them.
+        Indices of the parts to delete; the host waits for indices on a device.
     axis : int, optional
         Axis of the operation; by default the array is flattened in C order.
 
@@ -105,7 +105,7 @@ def _without(source: _core.GPUArray, axis: int, positions: np.ndarray[Any, Any])
 def _complement(positions: np.ndarray[Any, Any], count: int, device: _core.Device) -> _core.GPUArray:
     """Return the first `count` non-negative integers that are not in `positions`, which are sorted and unique.
 
-    Only the positions are uploaded. The integer with rank r is r plus the number of positions before it.
+    Only `positions` is uploaded. The result's element r is r plus the number of positions below this element.
     """
     ranks = _core.arange(count, device=device)
     if len(positions) == 0 or count == 0:
@@ -123,7 +123,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     arr : GPUArray
         The array.
     obj : int, slice, array_like of ints or of bools
-        Indices before which values are inserted; if they are on a device, the host waits for them.
+        Indices before which values are inserted; the host waits for indices on a device.
     values : array_like
         Values to insert, converted to the type of the array.
     axis : int, optional
@@ -189,7 +189,7 @@ def _result_of_insertion(source: _core.GPUArray, axis: int, count: int) -> _core
 
 @public("Moving and repeating elements")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
-    """Return a view without the zeros at the edges; the host waits for the number of zeros.
+    """Return a view of an array without the zeros at its ends; the host waits for the number of zeros.
 
     Parameters
     ----------
@@ -239,7 +239,8 @@ def fill_diagonal(a: _core.GPUArray, val: Any, wrap: bool = False) -> None:
     val : array_like
         Values of the diagonal, repeated if there are fewer values than elements.
     wrap : bool, optional
-        Whether, in a matrix with more rows than columns, the diagonal starts again after one row that is skipped.
+        Whether, in a matrix with more rows than columns, a further diagonal begins after the end of the first and one
+        skipped row.
 
     Raises
     ------

@@ -39,9 +39,9 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     Parameters
     ----------
     a, b : GPUArray or number
-        Operands. The last axis of `a` is multiplied with the second to last (or only) axis of `b`, and the products are
-        summed. A number multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's function: the sum of the products
-        of all elements.)
+        Operands. Products along the last axis of `a` and the second to last (or only) axis of `b` are summed. A number
+        multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's function: the sum of the products of all
+        elements.)
     out : GPUArray, optional
         Output array of the result's type and shape, in C order.
 
@@ -135,7 +135,7 @@ def inner(a: Any, b: Any, /) -> _core.GPUArray:
 
 @public("Products")
 def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Return the product of each element of one array with each element of another.
+    """Return the product of each element of one array with each element of another array.
 
     Parameters
     ----------
@@ -222,8 +222,8 @@ def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArra
     a, b : GPUArray
         The arrays.
     axes : int, or two sequences of ints, optional
-        An int n: the last n axes of `a` and the first n axes of `b` are summed over. Two sequences: these axes of `a`
-        and of `b` are summed over.
+        An int n selects the last n axes of `a` and the first n axes of `b`. Two sequences contain the selected axes of
+        `a` and of `b`. Products are summed over the selected axes.
 
     Returns
     -------

@@ -76,7 +76,7 @@ def cov(
     m : GPUArray
         Array with a row for each variable and a column for each observation.
     y : GPUArray, optional
-        Further variables, in the layout of the first argument.
+        Array of further variables, in the layout of the first argument.
     rowvar : bool, optional
         Whether each row is a variable; False: each column is a variable.
     bias : bool, optional
@@ -84,9 +84,9 @@ def cov(
     ddof : int, optional
         Number to subtract from N; it overrides `bias`.
     fweights : array_like of ints, optional
-        Number of times that each observation was made. The host waits for weights.
+        Number of occurrences of each observation. The host waits for these weights.
     aweights : array_like, optional
-        Weight of each observation. The host waits for weights.
+        Weight of each observation. The host waits for these weights.
     dtype : dtype-like, optional
         Type of the result; defaults to the common type of the arrays and float64.
 
@@ -138,7 +138,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | N
     x : GPUArray
         Array with a row for each variable and a column for each observation.
     y : GPUArray, optional
-        Further variables, in the layout of the first argument.
+        Array of further variables, in the layout of the first argument.
     rowvar : bool, optional
         Whether each row is a variable; False: each column is a variable.
     dtype : dtype-like, optional

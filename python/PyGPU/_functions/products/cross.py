@@ -1,4 +1,4 @@
-"""Cross product of vectors."""
+"""The function `cross`: cross products of vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     Parameters
     ----------
     a, b : GPUArray
-        The vectors, along one axis of each array; the other axes are broadcast.
+        Arrays of vectors, each of which extends along one axis; all other axes are broadcast.
     axisa, axisb, axisc : int, optional
         Axis of the vectors in the first array, the second array and the result.
     axis : int, optional

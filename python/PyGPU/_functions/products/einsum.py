@@ -1,4 +1,4 @@
-"""Einstein summation: ``einsum``."""
+"""The functions `einsum` and `einsum_path`: Einstein summation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _label_letter(label: Any) -> str:
 
 
 def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
-    """Return subscripts and operands of a call of `einsum`, whose subscripts are a string or lists of numbers."""
+    """Return subscripts and operands from the arguments of `einsum`; subscripts may be a string or lists of numbers."""
     if not arguments:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(arguments[0], str):
@@ -203,7 +203,7 @@ def _pair(
 
 
 def _stand_ins(operands: Iterable[_core.GPUArray]) -> list[np.ndarray]:
-    """Return NumPy arrays with the shapes of the operands but only one element in memory, for `numpy.einsum_path`."""
+    """Return NumPy arrays with the operands' shapes, but one element in memory, for `numpy.einsum_path`."""
     return [np.broadcast_to(np.zeros((), np.int8), operand.shape) for operand in operands]
 
 
@@ -245,7 +245,7 @@ def _contract(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
         outer_labels = {label for _, labels in pending for label in labels}
         pending.append(_pair(product, other, outer_labels | set(output), lengths))
     result, labels = _summed(*pending[0], output)
-    # Axes of length 1 were dropped by `_prepared`, so the result gets them back here.
+    # `_prepared` has dropped axes of length 1, which the result gets back here.
     missing = [label for label in output if label not in labels]
     result = result.reshape([1] * len(missing) + list(result.shape)) if missing else result
     labels = (*missing, *labels)
@@ -272,7 +272,7 @@ def einsum(
     out : GPUArray, optional
         Output array.
     dtype : dtype-like, optional
-        Type of the computation.
+        Data type in which the products and sums are computed.
     order : {'K', 'C', 'F', 'A'}, optional
         Memory order of the result; defaults to the order in which the product is computed.
     casting : str, optional
@@ -284,7 +284,7 @@ def einsum(
     Returns
     -------
     GPUArray
-        The result. It is a view if there is one operand and nothing is summed.
+        The result; a view if `einsum` receives one operand and sums over no axis.
 
     Examples
     --------
@@ -342,7 +342,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     *operands : str and GPUArray
         Subscripts and arrays, as for ``einsum``.
     optimize : bool, str or list, optional
-        Method of planning, as for ``numpy.einsum_path``.
+        Method that plans the contraction order, as for ``numpy.einsum_path``.
     einsum_call : bool, optional
         Internal argument of NumPy, which must be False.
 

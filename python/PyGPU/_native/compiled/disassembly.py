@@ -1,4 +1,4 @@
-"""Disassembly of compiled modules with the tools of the device's vendor."""
+"""Disassemble compiled modules with the tools of the device's vendor."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sass(backend: str, image: bytes) -> str:
     Raises
     ------
     NotSupportedError
-        For other backends than CUDA, and for PTX, which the driver compiles to SASS only when loading it.
+        For backends other than CUDA; and for PTX, because it contains no SASS until the driver compiles it at loading.
     BackendUnavailableError
         If neither nvdisasm nor cuobjdump is found; the message lists the searched locations.
     """
@@ -149,7 +149,7 @@ def _run(tool: Path, options: list[str], image: bytes, suffix: str) -> str:
 
 
 def _unbundled(image: bytes) -> bytes:
-    """Return the first code object of a bundle of AMD code objects."""
+    """Return the first code object in a bundle of AMD's compiler."""
     if not image.startswith(_BUNDLE):
         return image
     offset = len(_BUNDLE) + 8

@@ -1,4 +1,4 @@
-"""Insertion of headers, which a program passes as strings, into the source that includes them.
+"""Insert headers, which a program passes as strings, into the source that includes them.
 
 The run-time compilers have different interfaces for headers that are passed as strings, and the host compiler has none.
 Temporary files are no solution, because their names would become part of cached sources. A source with inserted headers

@@ -1,4 +1,4 @@
-"""Search for the mangled name of a C++ function by its name in the source or in a debugger."""
+"""Find the mangled name of a C++ function by the name that the source or a debugger shows."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ Demangler = Callable[[Sequence[str]], Sequence[str | None]]
 
 
 def _demangler() -> Demangler:
-    """Return a function that demangles C++ names, by the C++ library or by a program such as c++filt."""
+    """Return a function that demangles C++ names; it calls the C++ library or a program such as c++filt."""
     for library in ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib"):
         try:
             function = ctypes.CDLL(library)["__cxa_demangle"]

@@ -1,4 +1,4 @@
-"""Result of `Kernel.occupancy`."""
+"""The class `Occupancy`, which `Kernel.occupancy` returns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Occupancy"]
 
 
 class Occupancy(NamedTuple):
-    """Occupancy of a multiprocessor by blocks of one shape; the result of `Kernel.occupancy`."""
+    """Occupancy of a multiprocessor by a kernel's blocks of a given shape; the result of `Kernel.occupancy`."""
 
     blocks: int
     """Number of blocks that run at once on one multiprocessor; 0 if its resources do not suffice for one block."""

@@ -1,4 +1,4 @@
-"""Names of instances of kernel templates as C++ source text, such as ``axpy<float, 4>``."""
+"""Format the name of a kernel template's instance as C++ source text, such as ``axpy<float, 4>``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spelled(name: str, arguments: Iterable[Any], backend: str) -> str:
     arguments : iterable
         Template arguments: dtypes, integers, booleans, and strings, which are used unchanged.
     backend : str
-        Backend of the device, whose headers name the 16-bit types.
+        Backend of the device; its vendor's headers determine the names of 16-bit types.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Placeholder for a GPU array in a forked child process; any use of the placeholder raises an error.
 
-A forked process cannot use the device. If unpickling an array raised an error there, a worker of a process pool would
-end without reporting the error. The pool would then wait for the result indefinitely.
+A forked process cannot use the device. If unpickling an array raised an error in a forked worker of a process pool, the
+worker would end without reporting the error. The pool would then wait for the worker's result indefinitely.
 """
 
 from __future__ import annotations

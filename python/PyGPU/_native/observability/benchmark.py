@@ -25,9 +25,9 @@ class BenchmarkResult:
     name : str
         Name of the function.
     cpu_times : numpy.ndarray
-        Seconds that each call took on the host: the time until the call returns.
+        Time of each call on the host in seconds, until the call returns.
     gpu_times : numpy.ndarray
-        Seconds that the work of each call took on each device, by events before and after the call; one row per device.
+        Time of each call's work on each device in seconds, by events before and after the call; one row per device.
     """
 
     def __init__(self, name: str, cpu_times: _Times, gpu_times: _Times, devices: tuple[int, ...]) -> None:
@@ -35,7 +35,7 @@ class BenchmarkResult:
         self._devices = devices
 
     def to_str(self, show_gpu: bool = False) -> str:
-        """Return mean, standard deviation, minimum and maximum in microseconds.
+        """Format the mean, standard deviation, minimum and maximum of the times in microseconds.
 
         Parameters
         ----------
@@ -90,18 +90,19 @@ def benchmark(
     n_repeat : int, optional
         Number of measured calls.
     name : str, optional
-        Name that is printed, by default that of the function.
+        Name to print; defaults to the function's name.
     n_warmup : int, optional
-        Number of calls before the measured ones.
+        Number of unmeasured calls before the measured calls.
     max_duration : float, optional
         Seconds after which no further call is made.
     devices : tuple of int, optional
-        Devices that are measured, by default the current one.
+        Numbers of the devices to measure; defaults to the current device.
 
     Returns
     -------
     BenchmarkResult
-        Object with `cpu_times`, `gpu_times` and `to_str`; its text is that of CuPy's `cupyx.profiler.benchmark`.
+        Object with `cpu_times`, `gpu_times` and `to_str`; its `str` has the format of CuPy's
+        `cupyx.profiler.benchmark`.
 
     Raises
     ------
@@ -145,7 +146,7 @@ def _is_int(value: object) -> bool:
 def _repeated(
     call: Callable[[], Any], n_repeat: int, n_warmup: int, max_duration: float, devices: tuple[int, ...]
 ) -> list[list[float]]:
-    """Call the function repeatedly, and return the seconds of each call on the host and on each device."""
+    """Call the function repeatedly, and return each call's time on the host and on each device, in seconds."""
     pairs = []
     for device in devices:
         with _core.Device(device):

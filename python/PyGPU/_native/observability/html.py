@@ -55,7 +55,7 @@ def _layout(array: GPUArray) -> str:
 def _values(array: GPUArray) -> str | None:
     """Format an array's values, or those at its edges; return None if copying them is expensive or impossible."""
     is_capturing = _core.current_stream(array.device).is_capturing
-    # The edges of an array are copied one by one, and their number doubles with each axis.
+    # The edges of an array are copied one by one, and the number of edges doubles with each axis.
     # Large arrays of more than two axes are therefore not copied.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
@@ -68,7 +68,7 @@ def _values(array: GPUArray) -> str | None:
 
 
 def array_html(array: GPUArray) -> str:
-    """Return an array's shape, dtype, device, bytes and layout as HTML, and its values if they are cheap to copy.
+    """Return an array's shape, dtype, device, size and layout as HTML, and its values if they are cheap to copy.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def graph_html(graph: Graph) -> str:
     Parameters
     ----------
     graph : Graph
-        Graph to describe; a graph that has captured nothing is shown as empty.
+        Graph to describe; a graph without a captured operation is shown as empty.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Current streams of other libraries that the program has imported; nothing is imported here."""
+"""Find the current streams of other libraries; libraries that the program has not imported are not imported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LibraryStream(NamedTuple):
 
 
 def _of_torch(torch: Any, device: int) -> tuple[int, Any] | None:
-    # `current_stream` would initialize a context on every device.
+    # If torch is not initialized, its `current_stream` would create a context on every device.
     if not torch.cuda.is_initialized():
         return None
     stream = torch.cuda.current_stream(device)

@@ -1,4 +1,4 @@
-"""Progress reports of long operations, by a bar of tqdm or by calls of a user's function."""
+"""Report the progress of long operations by a bar of tqdm or by calls of a user's function."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
 
 
 def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
-    """Return the axis with the largest stride, along which a copy is divided, and the length of a piece."""
+    """Return the axis along which a copy is divided (the axis with the largest stride), and the length of a piece."""
     axis = max(range(host.ndim), key=lambda axis: (host.shape[axis] > 1, abs(host.strides[axis])))
     return axis, max(1, PIECE_BYTES * host.shape[axis] // host.nbytes)
 
@@ -73,7 +73,7 @@ def upload(
     device, stream
         Same as for `to_gpu`.
     progress : bool or callable
-        True for a progress bar; or a function that is called with the number of copied bytes and the total number.
+        True for a progress bar; or a function that is called with the numbers of copied bytes and of all bytes.
 
     Returns
     -------

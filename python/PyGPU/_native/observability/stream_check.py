@@ -1,4 +1,4 @@
-"""Check of the order of streams between PyGPU and other libraries, with ``PYGPU_CHECK_STREAMS=1``.
+"""Check the order of streams between PyGPU and other libraries, if ``PYGPU_CHECK_STREAMS=1`` is set.
 
 The native module calls the functions of this file while the check is enabled. `docs/streams_and_lifetime.md` lists the
 cases that the check detects, and those that it cannot detect.
@@ -44,14 +44,14 @@ StreamOrderWarning.__module__ = "PyGPU"
 
 
 class Origin(NamedTuple):
-    """Location in the program at which one library handed memory over to another.
+    """Location in the program at which one library passed memory to another.
 
     Attributes
     ----------
     way : str
         Name of the protocol or call that handed the memory over, such as ``__dlpack__``.
     stack : str
-        The lines of the traceback.
+        The traceback at this location, as text.
     """
 
     way: str
@@ -67,7 +67,7 @@ def _is_own(frame: FrameType) -> bool:
 
 
 def _program_frame(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame of a stack that is not PyGPU's."""
+    """Return the innermost frame of a stack whose code is not part of PyGPU."""
     while frame is not None and _is_own(frame) and frame.f_back is not None:
         frame = frame.f_back
     return frame

@@ -1,1 +1,1 @@
-"""Helpers of public modules: assertions, lists of exported names, and completion of docstrings."""
+"""Helpers for public modules: assertions, lists of exported names, and completion of docstrings."""

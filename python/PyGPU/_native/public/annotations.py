@@ -1,4 +1,4 @@
-"""Annotations that `inspect.signature` and `help` show without quotes and without names of private modules.
+"""Make `inspect.signature` and `help` show annotations without quotes and without names of private modules.
 
 The annotations of PyGPU's functions are strings (PEP 563), because many of their types are imported only by type
 checkers. `inspect.signature` shows a string in quotes.
@@ -35,7 +35,7 @@ class _Annotation(str):
 
 
 def _shown(annotation: Any) -> Any:
-    """Return an annotation in the form that is shown without quotes; other annotations than strings are unchanged."""
+    """Wrap an annotation that is a string, so that it is shown without quotes; return other annotations unchanged."""
     if isinstance(annotation, ForwardRef):  # `NamedTuple` converts strings to `ForwardRef`.
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str) and type(annotation) is not _Annotation:

@@ -32,7 +32,7 @@ def on_host(argument: Any) -> Any:
 
 
 def _fetching(function: _Function) -> _Function:
-    """Return an assertion of NumPy in a form that also accepts device arrays."""
+    """Wrap an assertion of `numpy.testing` so that it also accepts device arrays."""
 
     @functools.wraps(function)
     def compare(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Completion of public modules: their ``__all__`` and ``__dir__``, and the annotations of their functions."""
+"""Complete public modules: their ``__all__`` and ``__dir__``, and the annotations of their functions."""
 
 from __future__ import annotations
 

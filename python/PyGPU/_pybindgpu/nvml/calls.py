@@ -1,7 +1,7 @@
 """NVML functions: the utilization of a device, and the memory that all processes use on it.
 
 The functions call NVML through `nvidia-ml-py` if it is installed, otherwise through NVIDIA's library, which the first
-call opens. Devices are found by their UUID, because NVML and CUDA number devices differently. Without NVML, and on
+call opens. A device is found by its UUID, because NVML and CUDA number devices differently. Without NVML, and on
 backends other than CUDA, every status is 3 (not supported) and every value is 0. No device error raises an exception.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["nvmlDevice", "nvmlInit", "nvmlReturn_t", "nvmlShutdown"]
 
 
 def nvmlInit() -> nvmlReturn_t:
-    """Initialize NVML. NVML counts the calls, so that each call needs a matching `nvmlShutdown`.
+    """Initialize NVML. NVML counts the calls of `nvmlInit`, so each call needs a matching `nvmlShutdown`.
 
     Returns
     -------
@@ -126,7 +126,7 @@ class nvmlDevice:
         Returns
         -------
         free, total, used : int
-            Bytes.
+            Number of bytes.
         """
         if self._library is None or self._device is None:
             return 0, 0, 0
@@ -154,7 +154,7 @@ class nvmlDevice:
 
 
 def _uuid(index: int) -> tuple[str, int]:
-    """Return the UUID of CUDA's device `index` and 0; on failure, an empty string and NVML's error number."""
+    """Return the UUID of CUDA's device `index`, and 0; on failure, return an empty string and NVML's error number."""
     try:
         if _core.backend_name() != "cuda":
             return "", NOT_SUPPORTED
@@ -162,6 +162,6 @@ def _uuid(index: int) -> tuple[str, int]:
             return "", INVALID_ARGUMENT
         digits = bytes(_core.device_properties(index)["uuid"]).hex()
     except (RuntimeError, _core.CudaError):
-        # The call fails if no backend can be opened, or if the driver reports no UUID.
+        # The query fails if no backend can be opened, or if the driver reports no UUID.
         return "", NOT_SUPPORTED
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}", 0

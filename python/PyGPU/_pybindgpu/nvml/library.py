@@ -1,6 +1,6 @@
 """Access to the NVML functions that PyGPU uses, by the package `nvidia-ml-py` or by NVIDIA's library.
 
-Every method returns NVML's status number, preceded by the values if there are any. No method raises an exception.
+Every method returns NVML's status number, preceded by the queried values. No method raises an exception.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Library(Protocol):
         """Undo one call of `initialize`."""
 
     def find(self, uuid: str) -> tuple[Handle | None, int]:
-        """Return NVML's handle of the device with a UUID, written as nvidia-smi prints it."""
+        """Return NVML's handle of the device that has the given UUID, in nvidia-smi's notation."""
 
     def utilization(self, device: Handle) -> tuple[tuple[int, int], int]:
-        """Return the percentages of time in which kernels ran, and in which memory was accessed."""
+        """Return the percentage of time in which kernels ran, and the percentage in which memory was accessed."""
 
     def memory(self, device: Handle) -> tuple[tuple[int, int, int], int]:
         """Return the free, total and used memory in bytes."""

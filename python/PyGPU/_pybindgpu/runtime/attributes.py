@@ -219,12 +219,12 @@ class cudaPointerAttributes:
         ``cudaMemoryTypeUnregistered`` (0), ``cudaMemoryTypeHost`` (1), ``cudaMemoryTypeDevice`` (2) or
         ``cudaMemoryTypeManaged`` (3).
     device : int
-        The device that owns the memory, or for which the memory is page-locked; ``cudaInvalidDeviceId`` (-2) for memory
-        that is not registered with the driver.
+        Number of the device that owns the memory, or for which the memory is page-locked; ``cudaInvalidDeviceId`` (-2)
+        for memory that is not registered with the driver.
     devicePointer : int
-        Address in device code; 0 if devices cannot access the memory.
+        Address of the memory in device code; 0 if devices cannot access the memory.
     hostPointer : int
-        Address in host code; 0 if the host cannot access the memory.
+        Address of the memory in host code; 0 if the host cannot access the memory.
 
     Examples
     --------
@@ -289,15 +289,15 @@ class cudaFuncAttributes:
     Parameters
     ----------
     sharedSizeBytes : int
-        Static shared memory per block, in bytes.
+        Size of static shared memory per block, in bytes.
     constSizeBytes : int
-        Constant memory, in bytes.
+        Size of constant memory, in bytes.
     localSizeBytes : int
-        Local memory per thread, in bytes.
+        Size of local memory per thread, in bytes.
     maxThreadsPerBlock : int
         Maximum number of threads per block.
     numRegs : int
-        Registers per thread.
+        Number of registers per thread.
     ptxVersion : int
         Virtual architecture (PTX) for which the kernel was compiled: 90 stands for 9.0.
     binaryVersion : int
@@ -333,7 +333,7 @@ def cudaFuncGetAttributes(func: Kernel | Function) -> tuple[cudaFuncAttributes, 
     Parameters
     ----------
     func : PyGPU.Kernel or PyGPU.driver.Function
-        A kernel that PyGPU compiled or loaded. PybindGPU itself has no kernels.
+        Kernel that PyGPU compiled or loaded; PybindGPU has no kernels.
 
     Returns
     -------

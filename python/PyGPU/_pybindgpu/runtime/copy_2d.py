@@ -52,16 +52,16 @@ def cudaMemcpy2D(
     height: SupportsIndex,
     kind: SupportsIndex = cudaMemcpyDefault,
 ) -> cudaError_t:
-    """Copy rows of bytes and wait for the end of the copy. Other Python threads run meanwhile.
+    """Copy rows of bytes and wait for the end of the copy. Other Python threads run during the wait.
 
     Parameters
     ----------
     dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
         Addresses of the first row at the destination and the source, as for `cudaMemcpy`.
     dpitch, spitch : int
-        Bytes between the starts of rows on each side, at least `width`.
+        Number of bytes between the starts of adjacent rows at the destination and the source, at least `width`.
     width : int
-        Bytes of a row.
+        Number of bytes to copy from each row.
     height : int
         Number of rows.
     kind : int
@@ -108,7 +108,7 @@ def cudaMemcpy2DAsync(
 ) -> cudaError_t:
     """Copy rows of bytes like `cudaMemcpy2D`, but in the order of a stream and without waiting for the copy.
 
-    The caller keeps both sides alive, and the source unchanged, until the stream has completed the copy.
+    The caller keeps source and destination alive, and the source unchanged, until the stream has completed the copy.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def cudaMemcpyPeer(
     dst, src : int, ctypes.c_void_p or pointer wrapper
         Device addresses.
     dstDevice, srcDevice : int
-        Ordinals of the devices that own the memory; both may be the same.
+        Ordinals of the devices that own the memory; they may be equal.
     count : int
         Number of bytes.
 

@@ -1,4 +1,4 @@
-"""`cuda*` calls about devices, and `cudaDeviceProp`."""
+"""`cuda*` calls that query and select devices, and the class `cudaDeviceProp`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def cudaGetDevice() -> tuple[int, cudaError_t]:
 
 
 def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
-    """Make a device the current one of this thread. Other libraries in this thread see the change too.
+    """Make a device the current device of this thread, also for other libraries in the thread.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
 
 
 def cudaDeviceSynchronize() -> cudaError_t:
-    """Wait until the current device has completed the work of all its streams. Other Python threads run meanwhile.
+    """Wait until all streams of the current device have completed their work. Other Python threads run during the wait.
 
     Returns
     -------
     cudaError_t
-        The error of previously enqueued work, if any of it failed.
+        The error of previously enqueued work, if such work failed.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def cudaDeviceReset() -> cudaError_t:
 
 
 def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
-    """Return the version of the driver.
+    """Return the version of the CUDA or HIP driver.
 
     Returns
     -------
@@ -273,7 +273,7 @@ class cudaDeviceProp:
         return str(self._properties.get("name", ""))
 
     def uuid(self) -> str:
-        """Return the device's UUID, which does not depend on its slot, as 32 hexadecimal digits."""
+        """Return the device's UUID as 32 hexadecimal digits; the UUID does not depend on the device's slot."""
         return bytes(self._properties.get("uuid", bytes(16))).hex()
 
     def pciBusID(self) -> int:

@@ -1,4 +1,4 @@
-"""`cudaEvent_t` and the `cuda*` calls about events."""
+"""The class `cudaEvent_t`, and the `cuda*` calls that create, record and query events."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def as_event(event: EventLike) -> _core.Event:
 
 
 def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
-    """Record an event after the work that has been enqueued on a stream so far.
+    """Record an event on a stream, after all work that is already enqueued.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`cuda*` calls about page-locked host memory."""
+"""`cuda*` calls that allocate, free and register page-locked host memory."""
 
 from __future__ import annotations
 

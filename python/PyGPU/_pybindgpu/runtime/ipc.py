@@ -27,7 +27,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 
 _HANDLE_BYTES = 64
 _lock = fork_safe_lock()
-# Opened memory of other processes, as a list for each address, because opening a handle twice gives the same address.
+# Opened memory of other processes, in a list for each address, because the same handle, opened twice, has one address.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 
@@ -162,7 +162,7 @@ def cudaIpcOpenMemHandle(
             raise StatusError(INVALID_VALUE)
         memory = _core.open_shared_memory(checked_handle)
         address = memory.ptr
-        # `memory` is not used after the next line, because another thread may then close the address and free `memory`.
+        # `memory` is not used after the lock, because another thread may then close the address and free `memory`.
         with _lock:
             _opened.setdefault(address, []).append(memory)
         return address
@@ -176,7 +176,7 @@ def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        The address.
+        Address that `cudaIpcOpenMemHandle` returned.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def cudaIpcGetEventHandle(event: EventLike) -> tuple[cudaIpcEventHandle_t, cudaE
     handle : cudaIpcEventHandle_t
         The handle; zeros after an error.
     status : cudaError_t
-        The driver's error for an event with other flags, 801 (``cudaErrorNotSupported``) on the CPU.
+        The driver's error, if the event was created with other flags; 801 (``cudaErrorNotSupported``) on the CPU.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`cudaStream_t` and the `cuda*` calls about streams."""
+"""The class `cudaStream_t`, and the `cuda*` calls that create, query and destroy streams."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class cudaStream_t(Handle[_core.Stream]):
     flags : int
         ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1).
     priority : int
-        Priority; streams with lower numbers are preferred, and 0 is the default.
+        Priority of the stream; the device prefers streams with lower numbers.
 
     Notes
     -----
@@ -130,7 +130,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
 
 
 def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
-    """Wait until a stream has completed all its work. Other Python threads run meanwhile.
+    """Wait until a stream has completed all its work. Other Python threads run during the wait.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        The error of the stream's work, if any of it failed.
+        The error of the stream's work, if such work failed.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
 class HostFunctionError(Exception):
     """Error that the next waiting call raises after a function of `cudaLaunchHostFunc` has raised an exception.
 
-    The attribute ``__cause__`` is that exception.
+    The attribute ``__cause__`` contains the function's exception.
 
     Examples
     --------
@@ -314,8 +314,8 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
 
     Notes
     -----
-    Device errors are returned as a status. An exception of `fn` is not: the next call that waits for the device raises
-    a `HostFunctionError` for it.
+    Device errors are returned as a status. If `fn` raises an exception, the next call that waits for the device raises
+    a `HostFunctionError`.
 
     See Also
     --------
@@ -334,7 +334,8 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
         raise TypeError(f"fn is no function, but {type(fn).__name__}")
 
     def call() -> None:
-        # Exceptions of the function are wrapped, because `status_of` would convert some of them to a status.
+        # Exceptions of `fn` are wrapped in a `HostFunctionError`, because `status_of` would convert some of them to a
+        # status.
         try:
             fn(userData)
         except Exception as error:

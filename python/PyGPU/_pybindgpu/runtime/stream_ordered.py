@@ -13,7 +13,7 @@ __all__ = ["cudaFreeAsync", "cudaMallocAsync"]
 
 
 def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int, cudaError_t]:
-    """Allocate memory from the pool of PyGPU's arrays, in the order of a stream.
+    """Allocate memory from PyGPU's pool, in the order of a stream.
 
     Parameters
     ----------

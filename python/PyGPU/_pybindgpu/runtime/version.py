@@ -1,4 +1,4 @@
-"""Versions of PyGPU and the backend under PybindGPU's names."""
+"""The versions of PyGPU and of the backend, under PybindGPU's names."""
 
 from __future__ import annotations
 

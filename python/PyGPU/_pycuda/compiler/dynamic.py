@@ -1,4 +1,4 @@
-"""PyCUDA's `DynamicModule` and `DynamicSourceModule`, which link sources and device libraries to a module."""
+"""PyCUDA's `DynamicModule` and `DynamicSourceModule`, which link sources and libraries of device code to a module."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DynamicModule(CudaModule):
     log_verbose : bool, optional
         Whether the linker prints more information.
     cuda_libdir : str, optional
-        Folder of the toolkit's device libraries.
+        Folder of the CUDA toolkit's libraries of device code.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class DynamicModule(CudaModule):
         nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._compiler_arguments
         options = default_options() if nvcc_options is None else list(nvcc_options)
         # Options of the linker (``-l``) are not passed to the compiler.
-        # By default a part is compiled to relocatable code.
+        # Without an option ``rdc``, the source is compiled to relocatable device code, which the linker requires.
         options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
         if not any("rdc" in text for text in options):
             options.append("-rdc=true")
@@ -105,7 +105,7 @@ class DynamicModule(CudaModule):
         return self
 
     def add_stdlib(self, libname: str) -> Self:
-        """Add one of the toolkit's libraries for device code.
+        """Add one of the CUDA toolkit's libraries of device code.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class DynamicSourceModule(DynamicModule):
     nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     cuda_libdir : str, optional
-        Folder of the toolkit's device libraries.
+        Folder of the CUDA toolkit's libraries of device code.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class DynamicSourceModule(DynamicModule):
         cuda_libdir: str | None = None,
     ) -> None:
         if _core.backend_name() == "cpu":
-            # On the CPU a single source needs no linking. The compiler rejects kernels that launch kernels.
+            # On the CPU a single source is not linked. The CPU's compiler rejects kernels that launch kernels.
             source_module = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
             self.module = source_module.module
             return

@@ -14,7 +14,7 @@ def default_flags() -> list[str]:
 def cache_setting(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
     """Return the folder of the cache, True for the default folder, or False for no cache.
 
-    The setting comes from the argument or, if the argument is None, from PyCUDA's environment variables.
+    The argument determines the setting; if the argument is None, PyCUDA's environment variables do.
     """
     if cache_dir is None:
         if os.environ.get("PYCUDA_DISABLE_CACHE"):

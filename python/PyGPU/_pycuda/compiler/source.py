@@ -25,14 +25,14 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = default_flags()
 
-# Modules in which programs may assign another list to ``DEFAULT_NVCC_FLAGS``.
+# Modules that export ``DEFAULT_NVCC_FLAGS``; programs may assign another list to it in each of them.
 _PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
 
 Result = TypeVar("Result")
 
 
 def default_options() -> list[str]:
-    """Return the compiler options for all sources; the program may have changed these options."""
+    """Return the default compiler options of all sources, which the program may have changed."""
     homes = (sys.modules.get(name) for name in _PUBLIC)
     candidates = (getattr(module, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for module in homes)
     return list(next((flags for flags in candidates if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
@@ -70,7 +70,7 @@ def _compiler(nvcc: str) -> str | None:
 def _compile_with_fallback(
     compile_with: Callable[[list[str], str | None], Result], options: list[str], nvcc: str
 ) -> Result:
-    """Compile with the run-time compiler; if that fails, compile with nvcc or with empty headers of the host."""
+    """Compile with the run-time compiler; if this fails, compile with nvcc or with empty host headers."""
     compiler = _compiler(nvcc)
     try:
         return compile_with(options, compiler)
@@ -212,9 +212,9 @@ class SourceModule(CudaModule):
     Parameters
     ----------
     source : str, or an object whose ``str`` it is
-        CUDA C++.
+        Source code in CUDA C++.
     nvcc : str, optional
-        Path of a compiler to use instead of the driver's library.
+        Path of a compiler to use instead of the run-time compiler.
     options : sequence of str, optional
         Options of nvcc; defaults to `DEFAULT_NVCC_FLAGS`.
     keep : bool, optional
@@ -222,7 +222,7 @@ class SourceModule(CudaModule):
     no_extern_c : bool, optional
         Whether to omit ``extern "C"`` around the source.
     arch, code : str, optional
-        Architecture, such as ``'sm_90'``; defaults to the current device's.
+        Architecture, such as ``'sm_90'``; defaults to the architecture of the current device.
     cache_dir : str or False, optional
         Folder of the image cache, or False to disable the cache.
     include_dirs : sequence of str, optional
@@ -231,7 +231,7 @@ class SourceModule(CudaModule):
     Raises
     ------
     CompileError
-        If the source does not compile; line numbers in messages are those of the source.
+        If the source does not compile; line numbers in messages refer to `source`.
 
     Warns
     -----

@@ -8,7 +8,7 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
-# Threads of a block in PyCUDA's generators. Programs create one seed for each thread that PyCUDA launches.
+# Number of threads of a block in PyCUDA's generators. Programs create one seed for each thread that PyCUDA launches.
 _GENERATORS_PER_BLOCK = 256
 
 
@@ -49,7 +49,7 @@ class Base(abc.ABC):
         Parameters
         ----------
         data : GPUArray
-            Array of float32, float64, int32 or uint32; with a generator of 64 bits also of int64 or uint64.
+            Array of float32, float64, int32 or uint32; a 64-bit generator also supports int64 and uint64.
         stream : Stream, optional
         """
         with on_stream(stream):
@@ -137,12 +137,12 @@ class Base(abc.ABC):
         self._skip(int(i) * self._count)
 
     def call_skip_ahead_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip in each part as many numbers as the largest element of `i`, for which the host waits.
+        """Skip numbers in each part of the sequence, as many as the largest element of `i`; the host waits for `i`.
 
         Parameters
         ----------
         i : GPUArray
-            Numbers to skip, one for each part; only the largest is used.
+            Count of numbers to skip for each part of the sequence; only the largest count is used.
         stream : Stream, optional
             Stream on which the work runs; defaults to the thread's current stream.
         """

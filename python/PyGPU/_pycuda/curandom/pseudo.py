@@ -77,12 +77,12 @@ class PseudoRandom(Base):
         self._source.skip(int(i) << 130)
 
     def call_skip_ahead_sequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip ahead by as many sequences as the largest element of `i`, for which the host waits.
+        """Skip ahead by as many sequences as the largest element of `i`; the host waits for `i`.
 
         Parameters
         ----------
         i : GPUArray
-            Numbers of sequences to skip, one for each generator; only the largest is used.
+            Number of sequences to skip for each generator; only the largest number is used.
         stream : Stream, optional
             Stream on which the work runs; defaults to the thread's current stream.
         """
@@ -103,7 +103,7 @@ class XORWOWRandomNumberGenerator(PseudoRandom):
 
     Notes
     -----
-    The numbers come from Philox4x64-10 and not from XORWOW. They differ from cuRAND's for the same seed.
+    The numbers come from Philox4x64-10 instead of XORWOW, and differ from cuRAND's numbers for the same seed.
 
     Examples
     --------
@@ -141,12 +141,12 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         self._source.skip(int(i) << 76)
 
     def call_skip_ahead_subsequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip ahead by as many subsequences as the largest element of `i`, for which the host waits.
+        """Skip ahead by as many subsequences as the largest element of `i`; the host waits for `i`.
 
         Parameters
         ----------
         i : GPUArray
-            Numbers of subsequences to skip, one for each generator; only the largest is used.
+            Number of subsequences to skip for each generator; only the largest number is used.
         stream : Stream, optional
             Stream on which the work runs; defaults to the thread's current stream.
         """

@@ -14,7 +14,7 @@ from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
-# Key of Philox that gives `rand` another random stream than the generators of `curandom`.
+# Key of Philox that gives `rand` a different random stream from the generators of `curandom`.
 _RAND_KEY = 0x72616E64
 
 
@@ -61,8 +61,8 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
 
     Notes
     -----
-    The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes it reproducible. The numbers are those of
-    Philox4x64-10 and differ from PyCUDA's.
+    The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes the array reproducible. The numbers come
+    from Philox4x64-10 and differ from PyCUDA's numbers.
 
     Examples
     --------

@@ -31,7 +31,7 @@ const double unit = {unit};
 {result}
 """
 _UNIT = {32: "bits * 0x1p-32 + 0x1p-33", 64: "fmin((double)(bits >> 11) * 0x1p-53 + 0x1p-54, 1 - 0x1p-53)"}
-# Poisson counts are found by a search from 0. For large means the counts are rounded normal numbers, as in cuRAND.
+# A Poisson count is found by a search from 0. For a large mean, it is a rounded normal number, as in cuRAND.
 _POISSON = """\
 const double lambda = {mean};
 double found = 0;
@@ -167,7 +167,7 @@ class ScrambledSobol32RandomNumberGenerator(_Scrambled):
     dir_vector, offset : optional
         As for `Sobol32RandomNumberGenerator`.
     scramble_vector : GPUArray, optional
-        Mask of the bits to invert, one for each dimension; defaults to the result of `generate_scramble_constants32`.
+        Mask of the bits to invert, for each dimension; defaults to the result of `generate_scramble_constants32`.
     """
 
     _vector_set = tables.direction_vector_set.SCRAMBLED_VECTOR_32

@@ -19,7 +19,7 @@ __all__ = [
 
 
 class direction_vector_set(enum.IntEnum):
-    """Sets of direction vectors, with cuRAND's numbers."""
+    """Enumeration of sets of direction vectors, with cuRAND's values."""
 
     VECTOR_32 = 101
     SCRAMBLED_VECTOR_32 = 102
@@ -27,7 +27,7 @@ class direction_vector_set(enum.IntEnum):
     SCRAMBLED_VECTOR_64 = 104
 
 
-# Number of dimensions for which a table of cuRAND has vectors. For more dimensions the table is repeated, as in PyCUDA.
+# Number of dimensions in cuRAND's tables of vectors. For more dimensions a table is repeated, as in PyCUDA.
 _DIMENSIONS = 20_000
 
 
@@ -61,7 +61,7 @@ def generate_direction_vectors(count: int, direction: Any = direction_vector_set
     count : int
         Number of dimensions; the vectors repeat after 20000 dimensions.
     direction : direction_vector_set, optional
-        Set of the vectors.
+        Set from which the vectors come.
 
     Raises
     ------

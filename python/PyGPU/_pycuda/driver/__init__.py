@@ -1,1 +1,1 @@
-"""Implementation of `PyGPU.driver`, one module per subject."""
+"""Implementation of `PyGPU.driver`; each module of this folder covers one subject."""

@@ -68,7 +68,7 @@ def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsI
     ary : Array
         Destination array.
     index : int
-        Byte offset in the array.
+        Byte offset in the CUDA array.
     src : int or object with an address
         Source address.
     len : int
@@ -108,7 +108,7 @@ def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: Suppo
 
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> None:
-    """Copy host memory into a one-dimensional CUDA array. Behaves like `memcpy_dtoa` apart from the source."""
+    """Copy host memory into a one-dimensional CUDA array, with parameters like those of `memcpy_dtoa`."""
     copy = _copy_into(ary, index, bytes_of(src).size)
     copy.set_src_host(src)
     copy()
@@ -128,7 +128,7 @@ def _order(order: str) -> str:
 
 
 def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
-    """Return a channel's format, and how many channels an element has; wide elements have several 32-bit channels."""
+    """Return the format and the number of a CUDA array's channels; wide elements have several 32-bit channels."""
     name = numpy.dtype(dtype).name
     if name in split_types:
         return array_format.SIGNED_INT32, _WORDS_PER_ELEMENT[name]
@@ -143,9 +143,9 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     matrix : array_like
         Matrix.
     order : str
-        ``'C'``: the rows of the matrix become the rows of the array. ``'F'``: the columns become the rows.
+        ``'C'``: the rows of the matrix become the rows of the CUDA array. ``'F'``: its columns become the rows.
     allow_double_hack : bool, optional
-        Whether to store a float64 matrix as two 32-bit integers per element, as ``fp_tex2D`` requires.
+        Whether to store each element of a float64 matrix as two 32-bit integers, as ``fp_tex2D`` requires.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def _new_array(rows: NDArray[Any], shape: tuple[int, ...], format_number: int, c
 
 
 def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
-    """Create a CUDA array for an array of two or three axes; if kernels may write it, a matrix becomes one layer."""
+    """Create a CUDA array for an array of two or three axes; a matrix that kernels may write becomes one layer."""
     if order not in ("C", "F"):
         raise ValueError(f"order must be either F or C, not {order!r}")
     shape = tuple(int(length) for length in matrix.shape)
@@ -247,12 +247,12 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
     Parameters
     ----------
     nparray : ndarray
-        Contiguous array with two or three axes. An element of float64 or complex64 is stored as two 32-bit integers,
-        one of complex128 as four, as ``fp_tex2D`` and similar functions require.
+        Contiguous array with two or three axes. A float64 or complex64 element is stored as two 32-bit integers, and a
+        complex128 element as four, as ``fp_tex2D`` and similar functions require.
     order : str
         ``'C'`` or ``'F'``, the memory order of the elements.
     allowSurfaceBind : bool, optional
-        Whether kernels may write the array through a surface; a matrix is then stored as one layer.
+        Whether kernels may write the CUDA array through a surface; a matrix is then stored as one layer.
 
     Returns
     -------

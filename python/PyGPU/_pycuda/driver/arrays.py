@@ -1,4 +1,4 @@
-"""PyCUDA's class `Array` for CUDA arrays, whose layout is optimized for textures, and their descriptions."""
+"""PyCUDA's class `Array` for CUDA arrays, whose layout is optimized for textures, and its descriptors."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def dtype_to_array_format(dtype: Any) -> int:
     Raises
     ------
     TypeError
-        For a dtype that is none of these.
+        For any other dtype.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def dtype_of_format(number: int) -> numpy.dtype[Any]:
     Raises
     ------
     ValueError
-        For an unknown number.
+        For an unknown array format.
     """
     try:
         return numpy.dtype(_DTYPES[array_format(number)])

@@ -1,4 +1,4 @@
-"""Re-export of `Context`, because contexts pickled by PyGPU 0.1 are looked up in this module."""
+"""Re-export `Context`, because pickles of contexts from PyGPU 0.1 refer to this module."""
 
 from PyGPU._pycuda.driver.device import Context
 

@@ -1,7 +1,7 @@
 """PyCUDA's functions that copy linear memory.
 
 If `stream` is None, the legacy default stream is used, even inside ``with stream:``. A copy waits for earlier uses of
-memory that PyGPU allocated; for other memory only the stream determines the order.
+memory that PyGPU allocated. For other memory, only the stream's order applies.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ __all__ = [
 def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = None) -> None:
     """Copy host memory to a device like `memcpy_htod`, but in the order of a stream and without waiting.
 
-    Page-locked memory must stay unchanged until the stream has completed the copy; other memory is read before the call
-    returns. For arrays, use `PyGPU.GPUArray.set_async`.
+    Page-locked host memory must stay unchanged until the stream has completed the copy. Other host memory is read
+    before the call returns. For arrays, use `PyGPU.GPUArray.set_async`.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
     Parameters
     ----------
     dest, src : int or object with an address
-        Destination and source. They may overlap.
+        Address of the destination and of the source, whose memory may overlap.
     size : int
         Bytes.
     stream : Stream or None

@@ -15,7 +15,7 @@ __all__ = ["Device", "get_driver_version", "get_version", "init"]
 
 
 def init(flags: int = 0) -> None:
-    """Open the driver now instead of at the first use of a device.
+    """Open the driver at this call instead of at the first use of a device.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def get_driver_version() -> int:
     -------
     int
         The version in the driver's format: 12080 for CUDA 12.8. Without a driver, the version that `get_version`
-        returns, so that a program which tests for a feature of that version uses the feature.
+        returns, so that programs use all features of this version.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class Device:
         return compute_mode(value) if attr == device_attribute.COMPUTE_MODE else value
 
     def get_attributes(self) -> dict[device_attribute, int]:
-        """Return the values of all attributes that the driver supports, by their `device_attribute`.
+        """Return a dict of all attributes that the driver supports; its keys are members of `device_attribute`.
 
         Returns
         -------

@@ -42,7 +42,7 @@ def array_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike
 
 def size_of(shape: ShapeLike, dtype: DTypeLike, order: str) -> int:
     """Return the number of bytes of an array with the given shape and dtype."""
-    # NumPy checks the arguments and computes the size when it creates this array at a dummy address.
+    # NumPy checks the arguments and computes the size: it creates an array at a dummy address, which is never read.
     return _core.ndarray_at(None, 4096, shape, dtype, order).nbytes
 
 
@@ -168,7 +168,7 @@ def _unregister(address: int, owner: object) -> None:
 class RegisteredHostMemory:
     """Owner of host memory that was page-locked later: the ``base`` of arrays from `register_host_memory`.
 
-    ``unregister()``, or the end of the last array over the memory, unlocks the memory. The object keeps the original
+    ``unregister()``, or the drop of the last array over the memory, unlocks the memory. The object keeps the original
     array alive.
 
     Parameters
@@ -287,7 +287,7 @@ class ManagedAllocation:
         Raises
         ------
         ValueError
-            For other flags.
+            For flags that are no member of `mem_attach_flags`.
         CudaError
             If the driver reports an error.
         """
@@ -344,7 +344,7 @@ class ManagedAllocation:
 
     @property
     def ptr(self) -> int:
-        """The address."""
+        """Address of the memory."""
         return self._memory.ptr
 
     def __int__(self) -> int:

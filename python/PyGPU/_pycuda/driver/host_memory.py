@@ -50,8 +50,8 @@ def pagelocked_empty(
     """Create an uninitialised ndarray over page-locked memory.
 
     The functions ``aligned_*`` allocate aligned memory, and ``managed_*`` memory that host and device both access.
-    Functions with ``zeros`` in the name fill the memory with zeros. Functions with ``like`` in the name take shape,
-    dtype and order from a contiguous array.
+    Functions with ``zeros`` in the name fill the memory with zeros. Functions with ``like`` in the name create an
+    ndarray with the shape, dtype and order of a contiguous array.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def mem_alloc_pitch(
     CudaError
         With code 1, if `width` or `height` is 0.
     OutOfMemoryError
-        As from `mem_alloc`.
+        If memory is insufficient, as in `mem_alloc`.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def mem_alloc_like(ary: Any) -> DeviceAllocation:
     Parameters
     ----------
     ary : array with ``nbytes``
-        Array whose size is used; its values are not copied.
+        Array whose number of bytes is allocated; its values are not copied.
 
     Returns
     -------

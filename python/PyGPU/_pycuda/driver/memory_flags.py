@@ -1,4 +1,4 @@
-"""PyCUDA's flags and enumerations for memory, with the numbers of CUDA and HIP."""
+"""PyCUDA's flags and enumerations for memory, with the values of CUDA and HIP."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ipc_mem_flags(NamedNumber):
 
 
 class memory_type(NamedNumber):
-    """Kinds of memory between which a copy is made.
+    """Kinds of memory for the source and the destination of a copy.
 
     Examples
     --------

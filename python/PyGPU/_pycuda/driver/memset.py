@@ -63,7 +63,8 @@ def _checked(data: SupportsIndex, itemsize: int) -> int:
 def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
     """Set 8-bit elements to a number, in the order of the legacy default stream.
 
-    Related functions set elements of 16 and 32 bits; those that end in ``_async`` work in the order of a given stream.
+    Related functions set elements of 16 and 32 bits. Functions that end in ``_async`` work in the order of a given
+    stream.
 
     Parameters
     ----------
@@ -102,7 +103,8 @@ def memset_d2d8(
 ) -> None:
     """Set 8-bit elements in rows to a number, in the order of the legacy default stream.
 
-    Related functions set elements of 16 and 32 bits; those that end in ``_async`` work in the order of a given stream.
+    Related functions set elements of 16 and 32 bits. Functions that end in ``_async`` work in the order of a given
+    stream.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class Module:
     Parameters
     ----------
     module : PyGPU.Module
-        PyGPU's module object.
+        The `PyGPU.Module` that this object wraps.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Module:
 
     @property
     def module(self) -> _core.Module:
-        """PyGPU's module object."""
+        """The `PyGPU.Module` that this object wraps."""
         return self._module
 
     def get_function(self, name: str) -> Function:
@@ -90,7 +90,7 @@ class Module:
         Returns
         -------
         address, size : int
-            Address, valid while the module exists, and size in bytes.
+            Address of the variable, valid while the module exists, and size of the variable in bytes.
 
         Raises
         ------
@@ -159,7 +159,7 @@ def module_from_buffer(
     buffer : bytes
         A cubin, PTX, a fatbin, or another image that the device's driver accepts.
     options : sequence of tuple, optional
-        Pairs of `jit_option` and value for PTX; accepted, but PyGPU uses the driver's defaults.
+        Pairs of `jit_option` and value for PTX. They have no effect, because PyGPU uses the driver's defaults.
     message_handler : callable, optional
         Called as ``message_handler(succeeded, information, errors)`` with the driver's texts.
 
@@ -180,7 +180,7 @@ def module_from_buffer(
     >>> module = drv.module_from_buffer(image)
     """
     for option, _ in options:
-        jit_option(option)  # The conversion raises an error for an unknown option.
+        jit_option(option)  # The conversion to `jit_option` raises an error for an unknown option.
     try:
         module = _core.Module(bytes(buffer))
     except (ValueError, _core.CudaError) as error:
@@ -260,7 +260,7 @@ class Linker:
         Parameters
         ----------
         data : bytes or str
-            Bytes of the part.
+            Compiled code of the part.
         input_type : int
             Kind of the part: a member of `jit_input_type`.
         name : str, optional
@@ -302,7 +302,7 @@ class Linker:
         return self.add_data(Path(filename).read_bytes(), input_type, str(filename))
 
     def link_module(self) -> Module:
-        """Link all parts and load the result.
+        """Link all parts, and load the linked module.
 
         Returns
         -------

@@ -156,7 +156,7 @@ class _PitchedCopy:
         if (depth > 1 or z) and rows < y + height:
             raise ValueError(f"{name}_height is {rows}, and a plane takes {y} + {height} rows")
         plane = pitch * rows
-        # An axis of length 1 has the stride 1: the value has no effect, but must be valid.
+        # An axis of length 1 gets the stride 1, which has no effect, but must be valid.
         strides = (plane if depth > 1 else 1, pitch if height > 1 else 1, 1)
         return endpoint.box(x + y * pitch + z * plane, extent, strides, stream)
 
@@ -174,8 +174,8 @@ class _PitchedCopy:
         _copy_between(target, source, wait, stream)
 
     def _copy_array(self, extent: tuple[int, int, int], wait: bool, stream: StreamLike) -> None:
-        """Copy to or from a CUDA array through a contiguous buffer in device memory."""
-        # `_box_of` checks source and destination before the first copy.
+        """Copy a box to or from a CUDA array through a contiguous buffer in device memory."""
+        # `_box_of` checks source and destination before the first of the two copies.
         if isinstance(self._source, _ArrayEndpoint):
             memory = _new_buffer(self._source, extent)
             target = (
@@ -196,7 +196,7 @@ class _PitchedCopy:
 
 
 def _new_buffer(endpoint: _ArrayEndpoint, extent: tuple[int, int, int]) -> _core.GPUArray:
-    """Create a buffer on the device of a CUDA array."""
+    """Create a contiguous buffer on the device of a CUDA array."""
     with endpoint.array.device:
         return _core.empty(extent, "u1")
 
@@ -244,7 +244,7 @@ class Memcpy2D(_PitchedCopy):
     src_x_in_bytes, src_y, src_pitch : int
         Offset in the source (bytes within a row, and rows), and bytes between the starts of rows.
     dst_x_in_bytes, dst_y, dst_pitch : int
-        The same values for the destination.
+        Position of the box in the destination, with the same units as for the source.
     width_in_bytes, height : int
         Size of the copied box.
 
@@ -266,7 +266,7 @@ class Memcpy2D(_PitchedCopy):
     """
 
     def __call__(self, stream: StreamLike | bool = None, *, aligned: bool | None = None) -> None:
-        """Copy.
+        """Copy the box.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class Memcpy3D(_PitchedCopy):
     src_lod : int
         Mipmap level; arrays with several levels are not supported.
     dst_x_in_bytes, dst_y, dst_z, dst_pitch, dst_height, dst_lod : int
-        The same values for the destination.
+        Position of the box in the destination, with the same units as for the source.
     width_in_bytes, height, depth : int
         Size of the copied box.
 
@@ -327,7 +327,7 @@ class Memcpy3D(_PitchedCopy):
         self.src_lod = self.dst_lod = 0
 
     def __call__(self, stream: StreamLike = None) -> None:
-        """Copy.
+        """Copy the box.
 
         Parameters
         ----------
@@ -366,4 +366,4 @@ class Memcpy3DPeer(Memcpy3D):
         """
 
     def set_dst_context(self, context: Any) -> None:
-        """Accept the context of the destination, like `set_src_context`."""
+        """Accept the context of the destination, which has no effect, as in `set_src_context`."""

@@ -18,7 +18,7 @@ def _call(name: str) -> None:
     library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
     function = getattr(ctypes.CDLL(library), name, None)
     if function is None:
-        return  # This version of the driver has no functions for profilers.
+        return  # This version of the driver has no profiler functions.
     with _core.Device(_core.current_device()):
         code = function()
     if code:
@@ -31,7 +31,7 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
     Parameters
     ----------
     config_file, output_file : str
-        Accepted as in PyCUDA, but not used.
+        Accepted for compatibility with PyCUDA; they have no effect.
     output_mode : int
         A member of `profiler_output_mode`.
 

@@ -11,7 +11,7 @@ __all__ = ["Event", "Stream"]
 
 
 class Stream(_core.Stream):
-    """Stream that waits for the legacy default stream, as in PyCUDA.
+    """Stream whose work waits for work on the legacy default stream, as in PyCUDA.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Stream(_core.Stream):
 
 
 class Event(_core.Event):
-    """Point of a stream that the host and other streams can wait for.
+    """Point in the work of a stream, for which the host and other streams can wait.
 
     Parameters
     ----------

@@ -36,15 +36,15 @@ TR_DEFAULT = -1
 
 # The size in bytes of a texture's variable encodes the texture's read mode (see texture_references.h).
 _READS_INTEGERS, _READS_INTEGERS_AS_FLOATS = 16, 24
-# Number of CUDA's attribute for the alignment of textures, and the alignment in bytes for other drivers.
+# Value of CUDA's device attribute for texture alignment, and the alignment in bytes on other backends.
 _TEXTURE_ALIGNMENT, _MAX_ALIGNMENT = 14, 256
 
 
 class TextureReference:
-    """Settings and source of a module's file-scope texture.
+    """Settings and source memory of a module's file-scope texture.
 
-    `Module.get_texref` returns the reference of a module's texture. A reference that is created directly belongs to no
-    kernel.
+    `Module.get_texref` returns the reference of a module's texture. A reference that the constructor creates belongs to
+    no kernel.
 
     Notes
     -----
@@ -147,12 +147,11 @@ class TextureReference:
         Parameters
         ----------
         devptr : int or object with an address
-            The first element.
+            Address of the first element.
         bytes : int
             Number of bytes.
         allow_offset : bool, optional
-            Whether the texture may begin before `devptr`, if `devptr` does not have the alignment that the device
-            requires.
+            Whether the texture may begin before `devptr` if the address `devptr` is not aligned as the device requires.
 
         Returns
         -------
@@ -180,9 +179,9 @@ class TextureReference:
         Parameters
         ----------
         devptr : int or object with an address
-            The first element.
+            Address of the first element.
         descr : ArrayDescriptor
-            Format and numbers of the elements: width, height and channels.
+            Format of the channels, and the width, height and number of channels of the texture.
         pitch : int
             Bytes between the starts of rows.
         """
@@ -200,14 +199,14 @@ class TextureReference:
         format : array_format
             Format of a channel.
         num_components : int
-            Channels per element.
+            Number of channels per element.
         """
         dtype_of_format(format)
         self._format, self._channels = int(format), int(num_components)
         self._schedule_bind()
 
     def set_address_mode(self, dim: int, am: int) -> None:
-        """Set the address mode, which determines reads beyond the edges.
+        """Set the address mode of an axis, which determines the results of reads beyond the texture's edges.
 
         Parameters
         ----------
@@ -231,7 +230,7 @@ class TextureReference:
         self._schedule_bind()
 
     def set_flags(self, flags: int) -> None:
-        """Set how elements and coordinates are interpreted.
+        """Set how texture reads interpret elements and coordinates.
 
         Parameters
         ----------
@@ -287,7 +286,7 @@ def _axis(dim: int) -> int:
 
 
 def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
-    """Round an address down to the alignment of textures; return also the difference in bytes."""
+    """Round an address down to the alignment of textures; return the result and the difference in bytes."""
     backend = _core.backend_name()
     if backend == "cpu":
         return devptr, 0
@@ -354,14 +353,14 @@ class SurfaceReference:
 
 
 def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
-    """Bind a two-dimensional array to a texture reference, clamped at the edges and without interpolation.
+    """Bind a two-dimensional CUDA array to a texture reference; reads clamp at the edges and do not interpolate.
 
     Parameters
     ----------
     ary : Array
-        The array.
+        The CUDA array.
     texref : TextureReference
-        The reference.
+        The texture reference.
     """
     texref.set_array(ary)
     texref.set_address_mode(0, address_mode.CLAMP)
@@ -377,7 +376,7 @@ def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
     matrix : array_like
         Matrix.
     texref : TextureReference
-        The reference.
+        The texture reference.
     order : str
         ``'C'`` or ``'F'``.
     """
@@ -397,7 +396,7 @@ def bind_gpuarray_with_format(
     allow_complex_hack: bool,
     allow_offset: bool,
 ) -> float:
-    """Bind an array to a texture reference with a format: the implementation of `GPUArray.bind_to_texref_ext`."""
+    """Bind an array to a texture reference and set its format: the implementation of `GPUArray.bind_to_texref_ext`."""
     if not array.flags.forc:
         raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
     name = array.dtype.name

@@ -1,7 +1,8 @@
 """PyCUDA's ``get_*_kernel`` functions, which create the kernel of an operation for given dtypes, once per device.
 
 The results are prepared functions whose arguments are addresses and numbers, like those of `get_elwise_kernel`.
-Programs launch the functions directly. The docstrings list the arguments in their order; `n` is the number of elements.
+Programs launch the functions directly. Each docstring lists the kernel's arguments in their order; `n` is the number of
+elements.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _cached(factory: Factory) -> Factory:
 
 
 def _declare(**dtypes: Any) -> list[DtypedArgument]:
-    """Declare a kernel argument for each name; a dtype in a list declares a scalar, other dtypes an array."""
+    """Declare a kernel argument for each name: a dtype inside a list declares a scalar, any other dtype an array."""
     return [
         ScalarArg(dtype_or_list[0], name) if isinstance(dtype_or_list, list) else VectorArg(dtype_or_list, name)
         for name, dtype_or_list in dtypes.items()
@@ -62,7 +63,7 @@ def _declare(**dtypes: Any) -> list[DtypedArgument]:
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Return the C type to which an operand is cast: the result's type, or its real type for a real operand."""
+    """Return the C type to which an operand is cast: the result's type, or the result's real type for real operands."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
@@ -77,8 +78,8 @@ def get_axpbyz_kernel(
     Parameters
     ----------
     dtype_x, dtype_y, dtype_z : data-type
-        Types of the arrays. The factor `a` has the type of `x`, and `b` that of `y`. The computation uses the type of
-        `z`.
+        Types of the arrays. The factor `a` has the type of `x`, and the factor `b` the type of `y`. The computation
+        uses the type of `z`.
     x_is_scalar, y_is_scalar : bool, optional
         Whether `x`, or `y`, has only one element, which is broadcast.
 
@@ -166,7 +167,7 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     func_name : str
         Name of the function in the device language.
     in_dtype, out_dtype : data-type
-        Types of the arrays; the type of the result defaults to that of the argument.
+        Types of the arrays; `out_dtype` defaults to `in_dtype`.
 
     Returns
     -------
@@ -183,7 +184,7 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     [1.0, 2.0]
     """
     out_dtype = np.dtype(in_dtype if out_dtype is None else out_dtype)
-    # Mathematical functions have no overload for integers in device code, so an integer is cast.
+    # In device code, mathematical functions have no overload for integers, so an integer argument is cast.
     is_integer, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
     cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_integer else ""
     return get_elwise_kernel(
@@ -212,7 +213,7 @@ def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z
 
 
 def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
-    """Create a kernel that computes ``z = min(x, y)`` or ``max``, which ignores NaN.
+    """Create a kernel that computes ``z = min(x, y)`` or ``z = max(x, y)``, and ignores NaN.
 
     The kernel's arguments are ``x, y, z, n``. See `get_axpbyz_kernel` for the types.
     """

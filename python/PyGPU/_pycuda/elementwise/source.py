@@ -125,7 +125,7 @@ def get_elwise_kernel_and_types(
     operation, name, keep, options
         As for `get_elwise_module`.
     use_range : bool, optional
-        Whether the kernel iterates over ``start``, ``stop``, ``step`` instead of all indices below ``n``.
+        Whether the kernel iterates over ``range(start, stop, step)`` instead of all indices below ``n``.
     **kwargs
         As for `get_elwise_module`.
 

@@ -1,1 +1,1 @@
-"""Functions of PyCUDA's ``pycuda.gpuarray``; the array class is in the native module."""
+"""Functions of PyCUDA's ``pycuda.gpuarray``; the array class is part of PyGPU's native module."""

@@ -1,4 +1,4 @@
-"""Reductions of PyCUDA's ``pycuda.gpuarray`` to one value, by default in the array's dtype.
+"""Reductions of PyCUDA's ``pycuda.gpuarray``, which return one value, by default of the array's dtype.
 
 `sum`, `any` and `all` call the reductions of `PyGPU` and accept any layout. The other functions launch
 `ReductionKernel` objects with PyCUDA's sources.
@@ -123,7 +123,7 @@ def subset_sum(
     subset : GPUArray
         Flat integer indices, which are not checked.
     dtype : dtype-like, optional
-        Type of the sum and the result; defaults to the array's.
+        Type of the sum and the result; defaults to the dtype of the array.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def subset_dot(
     a, b : GPUArray
         The arrays.
     dtype : dtype-like, optional
-        Type of the sum and the result; defaults to that of the first array.
+        Type of the sum and the result; defaults to the dtype of the first array.
 
     Examples
     --------

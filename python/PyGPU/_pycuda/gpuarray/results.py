@@ -1,4 +1,4 @@
-"""Helpers that choose stream, allocator and dtype of the results of PyCUDA's functions.
+"""Choose the stream, the allocator and the dtype of results of PyCUDA's functions.
 
 The result of every function has the dtype of its array argument; for arrays of integers, the computed values are
 truncated to integers. In PyCUDA this rule follows from ``_make_unary_array_func`` of ``cumath.py``, which creates
@@ -17,12 +17,12 @@ from PyGPU import _core
 
 
 def on(stream: Any) -> AbstractContextManager[Any]:
-    """Return a context manager that makes the argument ``stream=`` the thread's current stream; None has no effect."""
+    """Return a context manager that makes `stream` the thread's current stream, or does nothing if `stream` is None."""
     return nullcontext() if stream is None else stream
 
 
 class allocating:
-    """Context manager that makes the argument ``allocator=`` allocate results, also of operations on these results."""
+    """Context manager in which `allocator` allocates the results of functions, and of operations on these results."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
@@ -40,7 +40,7 @@ class allocating:
 def like_first(
     function: _core.Ufunc, operands: tuple[Any, ...], out: _core.GPUArray | None, dtype: Any = None
 ) -> _core.GPUArray:
-    """Call a ufunc whose result has the dtype of the first array among the operands, unless `out` is given.
+    """Call a ufunc; the result has the dtype of the first array among the operands, unless `out` is given.
 
     The ufunc computes in `dtype`, and the results are then converted to the dtype of the output.
     """

@@ -13,7 +13,7 @@ from PyGPU._pycuda.tools.occupancy import DeviceData
 __all__ = ["concatenate", "reshape", "splay", "stack", "transpose"]
 
 _THREADS = 128
-# Blocks per multiprocessor, if the device does not report their maximum.
+# Number of blocks per multiprocessor, used if the device does not report the maximum.
 _BLOCKS = 16
 
 
@@ -25,12 +25,12 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int
     n : int
         Number of elements.
     dev : driver.Device, optional
-        Device; defaults to the current one.
+        Device that runs the kernel; defaults to the current device.
 
     Returns
     -------
     grid, block : tuple of int
-        Launch shape with at most four times as many blocks of 128 threads as the device can hold.
+        Lengths of grid and block: at most four times as many blocks of 128 threads as can reside on the device.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
     a : GPUArray
         The array.
     axes : sequence of int, optional
-        Source axis of each new axis; reversed by default.
+        Source axis of each new axis; by default the axes are reversed.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUA
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Arrays of equal shape except along that axis.
+        Arrays of equal shape, except along `axis`.
     axis : int, optional
         Axis of the operation.
     allocator : callable, optional

@@ -1,7 +1,7 @@
 """Gather and scatter functions of PyCUDA's ``pycuda.gpuarray``.
 
-In PyCUDA an index out of range accesses arbitrary memory. These functions use the nearest valid index instead, which
-needs no synchronization.
+In PyCUDA an index out of range accesses arbitrary memory. These functions use the nearest valid index instead, so the
+host need not wait for a check of the indices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PyCUDA's function `bitlog2`, by which memory pools compute the number of a bin."""
+"""PyCUDA's function `bitlog2`, by which memory pools compute the bin number for a size."""
 
 from __future__ import annotations
 

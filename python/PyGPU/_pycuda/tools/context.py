@@ -1,4 +1,4 @@
-"""PyCUDA's tools for contexts: creation of the default context, caches for each context, and test fixtures."""
+"""PyCUDA's tools for contexts: create the default context, cache results for each context, and set up tests."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     Parameters
     ----------
     ctx_maker : callable, optional
-        Function that creates the context of a `driver.Device`; defaults to its method `make_context`.
+        Function that creates the context of a `driver.Device`; defaults to the device's method `make_context`.
 
     Returns
     -------
     driver.Context
         Context of the device that ``CUDA_DEVICE`` or the file ``~/.cuda_device`` names, otherwise of the first usable
-        one.
+        device.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Pa
     Parameters
     ----------
     func : callable
-        Function of hashable arguments.
+        Function whose arguments are hashable.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def init_cuda_context_fixture() -> Iterator[None]:
 
 
 def mark_cuda_test(func: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Decorate a test function so that it runs with a separate context.
+    """Decorate a test function so that each call runs with a separate context.
 
     Parameters
     ----------

@@ -14,12 +14,12 @@ __all__ = ["register_dtype"]
 
 
 def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False) -> None:
-    """Register a C name of a dtype; PyCUDA's older form of `get_or_register_dtype`.
+    """Register a C name of a dtype, as `get_or_register_dtype` does; PyCUDA's older function.
 
     Parameters
     ----------
     dtype : data-type
-        Usually a structured dtype with the layout of the C type.
+        The dtype, usually a structured dtype with the layout of the C type.
     name : str or sequence of str
         C names; generated sources use the first name.
     alias_ok : bool, optional

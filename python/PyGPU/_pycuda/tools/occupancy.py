@@ -1,6 +1,6 @@
 """PyCUDA's classes `DeviceData` and `OccupancyRecord`, whose values are computed from the device's attributes.
 
-PyCUDA has a table of old architectures instead. A value that the driver does not report is missing.
+PyCUDA reads these values from a table of old architectures. A value that the driver does not report is missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class DeviceData:
     Attributes
     ----------
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp : int
-        Threads per block and per warp, and maximum numbers of resident blocks and warps on a multiprocessor.
+        Maximum number of threads of a block, number of threads of a warp, and maximum numbers of resident blocks and
+        warps on a multiprocessor.
     registers, shared_memory : int
         Number of registers, and bytes of shared memory, of a multiprocessor.
 
@@ -219,7 +220,7 @@ class OccupancyRecord:
     Parameters
     ----------
     devdata : DeviceData
-        Data of the device.
+        Limits of the device.
     threads : int
         Threads per block.
     shared_mem : int, optional
@@ -232,11 +233,11 @@ class OccupancyRecord:
     tb_per_mp : int
         Number of resident blocks.
     limited_by : str
-        The limit that determines the number: ``'threads'``, ``'warps'``, ``'regs'`` or ``'smem'``.
+        The limit that determines `tb_per_mp`: ``'threads'``, ``'warps'``, ``'regs'`` or ``'smem'``.
     warps_per_mp : int
-        Warps of these blocks.
+        Number of warps of the resident blocks.
     occupancy : float
-        Fraction of the maximum number of warps.
+        Resident warps as a fraction of the maximum number.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class _Pool(Generic[Block]):
 
     @property
     def active_bytes(self) -> int:
-        """Sum of the requested sizes, in bytes, of the blocks in use."""
+        """Total number of bytes that the program requested for the blocks in use."""
         return self._active_bytes
 
     @staticmethod
@@ -118,7 +118,7 @@ class _Pool(Generic[Block]):
         self.free_held()
 
     def _free_one(self) -> bool:
-        """Return one of the largest free blocks to the driver; the result is False if there is no free block."""
+        """Return one of the largest free blocks to the driver; return False if the pool has no free block."""
         with self._lock:
             if not self._held_blocks:
                 return False
@@ -147,14 +147,14 @@ class _Pool(Generic[Block]):
         return block
 
     def _is_shared(self, block: Block) -> bool:
-        """Test whether an array still refers to the block."""
+        """Test whether an array still refers to the memory block."""
         return False
 
     def _new(self, nbytes: int) -> Block:
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # The garbage collector returns blocks of the pool that unreachable reference cycles own.
+            gc.collect()  # The garbage collector returns blocks that unreachable reference cycles own to the pool.
         while True:
             try:
                 return self._allocate(nbytes)
@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # A block that arrays still use is not reused: these arrays own the block from now on.
+            # A block that arrays still use is not reused: from now on, only these arrays own the block.
             if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
@@ -198,7 +198,8 @@ class _PooledAllocation(Generic[Block]):
         CudaError
             With code 1, if the memory was already freed.
         """
-        # If two threads call `free`, only one gets the block: CPython does not switch threads within this statement.
+        # If two threads call `free`, only one thread gets the block, because CPython does not switch threads in this
+        # statement.
         block, self._block = self._block, None
         if block is None:
             _core.raise_freed(type(self).__name__)
@@ -217,8 +218,8 @@ class _PooledAllocation(Generic[Block]):
 class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
     """Device memory of a `DeviceMemoryPool`, accepted as an address everywhere.
 
-    The memory returns to the pool by ``free()`` or with its last reference. ``len()`` returns the number of requested
-    bytes.
+    The memory returns to the pool at ``free()`` or when its last reference is dropped. ``len()`` returns the number of
+    requested bytes.
 
     Parameters
     ----------
@@ -237,7 +238,7 @@ class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
 
     @property
     def ptr(self) -> int:
-        """The address."""
+        """Address of the memory."""
         return self._live_block().ptr
 
     def __int__(self) -> int:
@@ -417,7 +418,7 @@ class DebugMemoryPool(DeviceMemoryPool):
     interactive : bool, optional
         Whether to wait for the Enter key after each line.
     logfile : file, optional
-        Output file; standard output by default.
+        Output file; defaults to standard output.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""CuPy's memory pools, and the memory hooks that they call."""
+"""CuPy's memory pools, and the memory hooks that the pools call."""

@@ -62,7 +62,7 @@ def calls_of_hooks(hooks: Sequence[MemoryHook], stage: str, **arguments: int) ->
     Yields
     ------
     dict
-        Further arguments of the second method, which the block sets.
+        Further arguments of the second method; the code in the block stores them in this dict.
 
     Examples
     --------

@@ -18,9 +18,9 @@ class Chunk:
     mem : BaseMemory
         The allocation.
     offset, size : int
-        Number of bytes of the allocation before the part, and number of bytes of the part.
+        Offset of the part from the start of the allocation, and size of the part, in bytes.
     arena : Arena or None
-        The free blocks to which the part is added when it is freed.
+        The collection of free blocks to which the part is added when it is freed.
     """
 
     __slots__ = ("arena", "mem", "next", "offset", "prev", "size")
@@ -35,7 +35,7 @@ class Chunk:
         return self.mem.ptr + self.offset
 
     def split(self, size: int) -> Chunk | None:
-        """Shorten the block to `size` bytes, and return the remaining bytes as a new block, or None if none remain."""
+        """Shorten the block to `size` bytes, and return the rest as a new block; return None if no rest remains."""
         if size == self.size:
             return None
         rest = Chunk(self.mem, self.offset + size, self.size - size, self.arena)
@@ -47,7 +47,7 @@ class Chunk:
         return rest
 
     def merge_next(self) -> None:
-        """Extend the block by the next block of the allocation, which must be free."""
+        """Extend the block by the next block of the same allocation; the next block must be free."""
         after = self.next
         if after is None:
             return
@@ -70,11 +70,11 @@ class Arena:
 
     @property
     def nbytes(self) -> int:
-        """Sum of the sizes of the free blocks."""
+        """Total number of bytes of the free blocks."""
         return sum(chunk.size for chunk in self._blocks)
 
     def add(self, chunk: Chunk) -> None:
-        """Add a free block, after merging it with adjacent free blocks of its allocation."""
+        """Merge a block with adjacent free blocks of its allocation, and add the merged block."""
         while chunk.next is not None and self._take(chunk.next):
             chunk.merge_next()
         while chunk.prev is not None and self._take(chunk.prev):

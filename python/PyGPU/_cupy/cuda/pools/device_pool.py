@@ -22,7 +22,7 @@ _NO_LIMIT = 2**64 - 1
 
 
 def _used(statistics: dict[str, int]) -> int:
-    """Return the bytes in use, without freed blocks in PyGPU's cache, which the driver still counts as used."""
+    """Return the number of bytes in use, without freed blocks in PyGPU's cache, which the driver counts as used."""
     is_pool = statistics["pool_reserved"] > 0
     return statistics["pool_used"] - statistics["recycled_bytes"] if is_pool else statistics["bytes"]
 
@@ -31,28 +31,28 @@ class _PygpuPool:
     """Base class: CuPy's queries and settings for PyGPU's memory pool of the current device."""
 
     def used_bytes(self) -> int:
-        """Return the bytes of PyGPU's pool of the current device that are in use.
+        """Return the number of bytes in use in PyGPU's pool of the current device.
 
         Returns
         -------
         int
-            On the CPU, which has no pool, the bytes of all live arrays.
+            On the CPU, which has no pool, the number of bytes of all live arrays.
         """
         return _used(_core.memory_statistics())
 
     def total_bytes(self) -> int:
-        """Return the bytes of device memory that PyGPU holds on the current device, in use or free.
+        """Return the number of bytes, used and free, that PyGPU holds on the current device.
 
         Returns
         -------
         int
-            On the CPU, which has no pool, the bytes in use.
+            On the CPU, which has no pool, the number of bytes in use.
         """
         statistics = _core.memory_statistics()
         return statistics["pool_reserved"] or _used(statistics)
 
     def free_bytes(self) -> int:
-        """Return the bytes of free device memory that PyGPU holds on the current device for later arrays.
+        """Return the number of free bytes that PyGPU holds on the current device for later arrays.
 
         Returns
         -------
@@ -74,19 +74,19 @@ class _PygpuPool:
         _core.trim_memory()
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
-        """Limit the bytes of PyGPU's live arrays on the current device.
+        """Limit the total size of PyGPU's live arrays on the current device.
 
         Parameters
         ----------
         size : int, optional
-            Bytes; 0 for no limit.
+            Limit in bytes; 0 means no limit.
         fraction : float, optional
-            Part of the device's memory instead of `size`, in 0 .. 1.
+            Limit as a fraction of the device's memory, from 0 to 1; excludes `size`.
 
         Raises
         ------
         ValueError
-            If both or neither are given, or if a number is out of range.
+            If both or neither of `size` and `fraction` are given, or if a number is out of range.
         """
         _core.set_memory_limit(limit_of(size, fraction) or None)
 
@@ -94,7 +94,8 @@ class _PygpuPool:
 class DefaultMemoryPool(_PygpuPool, MemoryPool):
     """CuPy's view of PyGPU's own pool, which provides the memory of arrays unless another allocator is set.
 
-    `get_default_memory_pool` returns the only object. The object's methods refer to the pool of the current device.
+    `get_default_memory_pool` returns the only object of this class. Its methods refer to the pool of the current
+    device.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class DefaultMemoryPool(_PygpuPool, MemoryPool):
         self.free_all_blocks()
 
     def n_free_blocks(self) -> int:
-        """Return 0, because drivers do not report the blocks of their pool.
+        """Return 0, because drivers do not report the number of free blocks in their pool.
 
         Returns
         -------
@@ -139,12 +140,12 @@ class DefaultMemoryPool(_PygpuPool, MemoryPool):
         return 0
 
     def get_limit(self) -> int:
-        """Return the limit on the current device.
+        """Return the memory limit of the current device.
 
         Returns
         -------
         int
-            Bytes; 0 for no limit.
+            Limit in bytes; 0 means no limit.
         """
         return _core.memory_limit() or 0
 
@@ -160,8 +161,8 @@ def _allocate(size: int) -> PooledMemory:
 class MemoryAsyncPool(_PygpuPool):
     """CuPy's class whose method `malloc` allocates and frees memory in the order of the current stream.
 
-    The memory comes from the pool from which PyGPU allocates arrays. If the driver has a stream-ordered pool,
-    PyGPU's pool is that pool. Programs therefore need this class only to run unchanged.
+    The memory comes from PyGPU's pool for arrays, which already is the driver's stream-ordered pool if the driver has
+    one. Only programs written for CuPy need this class.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ class MemoryAsyncPool(_PygpuPool):
         return MemoryPointer(MemoryAsync(size, get_current_stream()), 0)
 
     def n_free_blocks(self) -> int:
-        """Raise an error, as CuPy does, because drivers do not report the blocks of their pool.
+        """Raise an error, as CuPy does, because drivers do not report the number of free blocks in their pool.
 
         Raises
         ------
@@ -216,12 +217,12 @@ class MemoryAsyncPool(_PygpuPool):
         raise NotImplementedError("a driver's pool has no number of free blocks: use free_bytes()")
 
     def get_limit(self) -> int:
-        """Return the limit on the current device.
+        """Return the memory limit of the current device.
 
         Returns
         -------
         int
-            Bytes; 2**64 - 1 for no limit.
+            Limit in bytes; 2**64 - 1 means no limit.
         """
         limit = _core.memory_limit()
         return _NO_LIMIT if limit is None else limit

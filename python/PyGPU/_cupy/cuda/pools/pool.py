@@ -49,7 +49,7 @@ def limit_of(size: int | None, fraction: float | None) -> int:
     Raises
     ------
     ValueError
-        If both arguments or neither are given, for a negative size, and for a fraction outside of 0 to 1.
+        If both or neither of size and fraction are given, for a negative size, and for a fraction outside of 0 to 1.
     """
     if (size is None) == (fraction is None):
         raise ValueError(f"set_limit takes either size or fraction, not size={size!r}, fraction={fraction!r}")
@@ -73,12 +73,13 @@ _thread = _Thread()
 
 
 class SingleDeviceMemoryPool:
-    """Memory pool of one device: the device that is current when the pool is created.
+    """Memory pool of one device: the current device at the creation of the pool.
 
     Parameters
     ----------
     allocator : callable, optional
-        Function of a number of bytes that returns a `MemoryPointer`; by default the driver's memory.
+        Function that receives a number of bytes and returns a `MemoryPointer`; by default, it allocates from the
+        driver.
     """
 
     def __init__(self, allocator: Allocator = malloc_of_driver) -> None:
@@ -123,7 +124,7 @@ class SingleDeviceMemoryPool:
 
     def _new(self, size: int) -> BaseMemory:
         with calls_of_hooks(hooks_of_thread(), "alloc", device_id=self._device.index, mem_size=size) as results:
-            results["mem_ptr"] = 0  # The hooks receive the address 0 if the allocation fails.
+            results["mem_ptr"] = 0  # If the allocation fails, the memory hooks receive the address 0.
             memory = self._try_allocate(size)
             results["mem_ptr"] = memory.ptr
         return memory
@@ -142,7 +143,7 @@ class SingleDeviceMemoryPool:
                 memory = self._allocator(size).mem
                 return memory
             except MemoryError:
-                pass  # The next iteration of the loop frees memory and tries again.
+                pass  # The next iteration of the loop frees memory and repeats the allocation.
             finally:
                 if memory is None:
                     with self._lock:
@@ -151,7 +152,7 @@ class SingleDeviceMemoryPool:
         raise OutOfMemoryError(f"{text}, limit set to: {self._limit:,} bytes)." if self._limit else f"{text}).")
 
     def _collect_and_free(self) -> None:
-        gc.collect()  # The memory of arrays in unreachable reference cycles returns to the pool.
+        gc.collect()  # The garbage collector returns the memory of arrays in unreachable reference cycles to the pool.
         self.free_all_blocks()
 
     def _release(self, chunk: Chunk) -> None:
@@ -179,23 +180,23 @@ class SingleDeviceMemoryPool:
             return sum(map(len, self._arenas.values()))
 
     def used_bytes(self) -> int:
-        """Return the bytes in use."""
+        """Return the number of bytes in use."""
         return self._in_use
 
     def free_bytes(self) -> int:
-        """Return the bytes of the free blocks."""
+        """Return the total number of bytes of the free blocks."""
         return self._total - self._in_use
 
     def total_bytes(self) -> int:
-        """Return the bytes that the pool has allocated."""
+        """Return the number of bytes that the pool holds now, used and free."""
         return self._total
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
-        """Limit the bytes that the pool allocates; 0 for no limit."""
+        """Limit the number of bytes that the pool holds; 0 means no limit."""
         self._limit = limit_of(size, fraction)
 
     def get_limit(self) -> int:
-        """Return the limit in bytes; 0 for no limit."""
+        """Return the limit in bytes; 0 means no limit."""
         return self._limit
 
 
@@ -203,17 +204,18 @@ class MemoryPool:
     """Memory pool that a program creates itself, with separate blocks for each device.
 
     A `MemoryPool` obtains memory from an allocator, and reuses blocks whose arrays were dropped.
-    `get_default_memory_pool` returns another pool: PyGPU's own, which the driver manages.
+    `get_default_memory_pool` does not return a `MemoryPool`, but PyGPU's own pool, which the driver manages.
 
     Parameters
     ----------
     allocator : callable, optional
-        Function of a number of bytes that returns a `MemoryPointer`; by default the driver's memory.
+        Function that receives a number of bytes and returns a `MemoryPointer`; by default, it allocates from the
+        driver.
 
     Notes
     -----
-    All methods concern the current device. Sizes are rounded to multiples of 512 bytes. A freed block is reused for
-    requests of the same stream, and parts of a block are merged when they are free, as in CuPy.
+    All methods concern the current device. Sizes are rounded to multiples of 512 bytes. As in CuPy, a freed block is
+    reused for requests on the same stream, and adjacent free parts of an allocation are merged.
 
     Examples
     --------
@@ -266,7 +268,7 @@ class MemoryPool:
         Parameters
         ----------
         stream : Stream, optional
-            Stream whose blocks are freed; all streams by default.
+            Stream whose unused blocks are freed; defaults to all streams.
         """
         self._pool().free_all_blocks(stream)
 
@@ -284,7 +286,7 @@ class MemoryPool:
         return self._pool().n_free_blocks()
 
     def used_bytes(self) -> int:
-        """Return the bytes in use.
+        """Return the number of bytes in use.
 
         Returns
         -------
@@ -293,7 +295,7 @@ class MemoryPool:
         return self._pool().used_bytes()
 
     def free_bytes(self) -> int:
-        """Return the bytes of the free blocks.
+        """Return the total number of bytes of the free blocks.
 
         Returns
         -------
@@ -302,7 +304,7 @@ class MemoryPool:
         return self._pool().free_bytes()
 
     def total_bytes(self) -> int:
-        """Return the bytes that the pool has allocated, in use or free.
+        """Return the number of bytes that the pool holds now, used and free.
 
         Returns
         -------
@@ -311,14 +313,14 @@ class MemoryPool:
         return self._pool().total_bytes()
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
-        """Limit the bytes that the pool allocates on the current device.
+        """Limit the number of bytes that the pool holds on the current device.
 
         Parameters
         ----------
         size : int, optional
-            Bytes; 0 for no limit.
+            Limit in bytes; 0 means no limit.
         fraction : float, optional
-            Part of the device's memory instead of `size`, in 0 .. 1.
+            Limit as a fraction of the device's memory, from 0 to 1; excludes `size`.
 
         Raises
         ------
@@ -328,11 +330,11 @@ class MemoryPool:
         self._pool().set_limit(size, fraction)
 
     def get_limit(self) -> int:
-        """Return the limit on the current device.
+        """Return the pool's limit on the current device.
 
         Returns
         -------
         int
-            Bytes; 0 for no limit.
+            Limit in bytes; 0 means no limit.
         """
         return self._pool().get_limit()

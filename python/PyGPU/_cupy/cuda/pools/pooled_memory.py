@@ -1,4 +1,4 @@
-"""Memory that a pool has provided, and functions that call the memory hooks before and after `malloc` and `free`."""
+"""The class of memory from a pool, and functions that call the memory hooks before and after `malloc` and `free`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ALLOCATION_UNIT = 512
 
 
 def round_size(size: int) -> int:
-    """Round a requested number of bytes up to the size of a block."""
+    """Round a number of bytes up to a multiple of a pool's block size, 512 bytes."""
     return -(-size // ALLOCATION_UNIT) * ALLOCATION_UNIT
 
 
 class PooledMemory(BaseMemory):
-    """Memory of a pool; `free`, or the end of the last reference, returns the memory to the pool.
+    """Memory of a pool; `free`, or the drop of the last reference, returns the memory to the pool.
 
-    The pool creates the objects.
+    Programs do not create objects of this class; the pool's `malloc` does.
 
     Examples
     --------
@@ -73,7 +73,7 @@ _thread = _Thread()
 
 
 def malloc_with_hooks(size: SupportsIndex, allocate: Callable[[int], PooledMemory]) -> MemoryPointer:
-    """Allocate memory of a pool, and call the thread's memory hooks before and after."""
+    """Allocate memory from a pool, and call the thread's memory hooks before and after the allocation."""
     nbytes = operator.index(size)
     if nbytes < 0:
         raise ValueError(f"{nbytes} is no number of bytes: it is negative")
@@ -87,7 +87,7 @@ def malloc_with_hooks(size: SupportsIndex, allocate: Callable[[int], PooledMemor
     try:
         arguments = {"device_id": _core.current_device(), "size": nbytes, "mem_size": rounded}
         with calls_of_hooks(hooks, "malloc", **arguments) as results:
-            results |= {"mem_ptr": 0, "pmem_id": 0}  # The hooks receive zeros if the allocation fails.
+            results |= {"mem_ptr": 0, "pmem_id": 0}  # If the allocation fails, the memory hooks receive zeros.
             memory = allocate(rounded)
             results |= {"mem_ptr": memory.ptr, "pmem_id": id(memory)}
         return MemoryPointer(memory, 0)

@@ -96,7 +96,7 @@ ipcCloseMemHandle = raising(ipc.cudaIpcCloseMemHandle)
 
 
 def driverGetVersion() -> int:
-    """Return the version of the driver.
+    """Return the version of the CUDA or HIP driver.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def getDeviceProperties(device: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        Values by the names of ``cudaDeviceProp``. The name is `bytes`.
+        Values of properties by their field names in ``cudaDeviceProp``. The device's name is a `bytes` object.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def getDeviceProperties(device: int) -> dict[str, Any]:
 
 
 def deviceGetByPCIBusId(pci_bus_id: str) -> int:
-    """Return the number of the device with an address on the PCI bus.
+    """Return the number of the device that has the given PCI address.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def deviceGetByPCIBusId(pci_bus_id: str) -> int:
 
 
 def deviceGetPCIBusId(device: int) -> str:
-    """Return the address of a device on the PCI bus.
+    """Return the PCI address of a device.
 
     Parameters
     ----------
@@ -209,17 +209,17 @@ def deviceGetPCIBusId(device: int) -> str:
 
 
 def deviceGetLimit(limit: int) -> int:
-    """Return a limit of the current device.
+    """Return a resource limit of the current device, such as its stack size.
 
     Parameters
     ----------
     limit : int
-        For example ``cudaLimitStackSize``.
+        CUDA's number of the limit, such as ``cudaLimitStackSize``.
 
     Returns
     -------
     int
-        Bytes.
+        Limit in bytes.
 
     Raises
     ------
@@ -230,14 +230,14 @@ def deviceGetLimit(limit: int) -> int:
 
 
 def deviceSetLimit(limit: int, value: int) -> None:
-    """Set a limit of the current device.
+    """Set a resource limit of the current device, such as its stack size.
 
     Parameters
     ----------
     limit : int
-        For example ``cudaLimitStackSize``.
+        CUDA's number of the limit, such as ``cudaLimitStackSize``.
     value : int
-        Bytes.
+        Limit in bytes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Creation of the dictionary that `cupy.cuda.runtime.getDeviceProperties` returns."""
+"""Create the dictionary that `cupy.cuda.runtime.getDeviceProperties` returns."""
 
 from __future__ import annotations
 

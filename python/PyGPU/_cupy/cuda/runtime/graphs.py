@@ -83,7 +83,7 @@ def streamEndCapture(stream: int) -> int:
     Raises
     ------
     CUDARuntimeError
-        With the status 401 if the stream is not capturing, and other statuses if the capture is invalid.
+        With the status 401 if the stream is not capturing, and with other status codes if the capture is invalid.
     """
     return _graphs.keep(next(_numbers), capture.end(stream_of(stream)))
 
@@ -110,12 +110,12 @@ def graphInstantiate(graph: int) -> int:
 
 
 def graphLaunch(graphExec: int, stream: int) -> None:
-    """Enqueue the work of a graph.
+    """Enqueue the work of an executable graph on a stream.
 
     Parameters
     ----------
     graphExec : int
-        Result of `graphInstantiate`.
+        Handle of the executable graph, which `graphInstantiate` returned.
     stream : int
         Handle of the stream.
     """
@@ -124,12 +124,12 @@ def graphLaunch(graphExec: int, stream: int) -> None:
 
 
 def graphUpload(graphExec: int, stream: int) -> None:
-    """Prepare the first launch of a graph.
+    """Copy an executable graph to the device, so that its first launch takes less time.
 
     Parameters
     ----------
     graphExec : int
-        Result of `graphInstantiate`.
+        Handle of the executable graph, which `graphInstantiate` returned.
     stream : int
         Handle of the stream.
     """
@@ -143,7 +143,7 @@ def graphDestroy(graph: int) -> None:
     Parameters
     ----------
     graph : int
-        Result of `streamEndCapture`.
+        Handle of the graph, which `streamEndCapture` returned.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def graphExecDestroy(graphExec: int) -> None:
     Parameters
     ----------
     graphExec : int
-        Result of `graphInstantiate`.
+        Handle of the executable graph, which `graphInstantiate` returned.
 
     Raises
     ------

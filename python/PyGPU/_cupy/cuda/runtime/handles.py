@@ -1,4 +1,4 @@
-"""Class that maps integer handles, by which programs refer to objects such as streams and graphs, to the objects."""
+"""The class `Handles`, which maps integer handles to objects such as streams and graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class Handles(Generic[_T]):
-    """Map from integer handles to objects, which live until the program destroys them by their handles.
+    """Map from integer handles to objects; an object lives until the program destroys it by its handle.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Functions of `cupy.cuda.runtime` for the memory pool of a device; each device has one pool, PyGPU's own.
 
-The handle of a pool is the device's number plus 1. The handle in the driver is not returned, because only PyGPU may
-change the driver's pool.
+The handle of a pool is the device's number plus 1. The driver's own handle of the pool is not returned, because only
+PyGPU may change the driver's pool.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def deviceGetDefaultMemPool(device: int) -> int:
     Returns
     -------
     int
-        Handle for the functions of this module. CUDA's own functions do not accept it.
+        Handle for the functions of this module. CUDA's own functions do not accept this handle.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def memPoolTrimTo(pool: int, size: int) -> None:
     pool : int
         Handle of the pool.
     size : int
-        Bytes that the pool keeps.
+        Number of bytes that the pool keeps.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def memPoolSetAttribute(pool: int, attr: int, value: int) -> None:
     pool : int
         Handle of the pool.
     attr : int
-        Only ``cudaMemPoolAttrReleaseThreshold``: unused bytes that a synchronization does not return to the driver.
+        Only ``cudaMemPoolAttrReleaseThreshold``: the number of unused bytes that stay in the pool at a synchronization.
     value : int
         Bytes.
 

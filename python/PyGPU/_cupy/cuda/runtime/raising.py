@@ -1,4 +1,4 @@
-"""Conversion of the `cuda*` functions, which return a status code, to functions that raise an exception."""
+"""Convert the `cuda*` functions, which return a status code, to functions that raise an exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of `cupy.cuda.runtime` for streams and events; a program refers to them by integer handles.
+"""Functions of `cupy.cuda.runtime` for streams and events; a program refers to a stream or event by an integer handle.
 
 PyGPU destroys a stream or event when its last Python object is destroyed. This module therefore keeps the objects that
 `streamCreate` and `eventCreate` return until `streamDestroy` and `eventDestroy`.
@@ -111,7 +111,7 @@ def streamCreateWithPriority(flags: int, priority: int) -> int:
     flags : int
         ``streamDefault`` or ``streamNonBlocking``.
     priority : int
-        Streams with lower numbers are preferred.
+        Priority of the stream; the device prefers streams with lower numbers.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def streamGetFlags(stream: int) -> int:
 
 
 def streamGetPriority(stream: int) -> int:
-    """Return the priority of a stream; streams with lower numbers are preferred.
+    """Return the priority of a stream; the device prefers streams with lower numbers.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def streamWaitEvent(stream: int, event: int, flags: int = 0) -> None:
     Parameters
     ----------
     stream, event : int
-        Handles.
+        Handles of the stream and the event.
     flags : int, optional
         Must be 0.
     """
@@ -252,11 +252,11 @@ def streamAddCallback(stream: int, callback: Callable[[int, int, Any], object], 
     stream : int
         Handle of the stream.
     callback : callable
-        Function of the handle, the status 0 and `arg`. It must neither call the GPU nor wait for GPU work.
+        Function that receives the handle, the status 0 and `arg`. It must neither call the GPU nor wait for GPU work.
     arg : object
         Third argument of the function.
     flags : int, optional
-        Not used, as in CUDA.
+        Ignored, as in CUDA.
     """
     check(status_of(lambda: cuda_stream.as_stream(stream).launch_host_function(callback, stream, 0, arg)))
 
@@ -269,7 +269,7 @@ def launchHostFunc(stream: int, callback: Callable[[Any], object], arg: Any) -> 
     stream : int
         Handle of the stream.
     callback : callable
-        Function of `arg`. It must neither call the GPU nor wait for GPU work.
+        Function that receives `arg`. It must neither call the GPU nor wait for GPU work.
     arg : object
         Argument of the function.
     """
@@ -381,7 +381,7 @@ def eventRecord(event: int, stream: int) -> None:
     Parameters
     ----------
     event, stream : int
-        Handles.
+        Handles of the stream and the event.
     """
     check(cuda_event.cudaEventRecord(_event(event), stream))
 
@@ -398,7 +398,7 @@ def eventSynchronize(event: int) -> None:
 
 
 def eventQuery(event: int) -> int:
-    """Return a status code that reports whether the work that an event recorded is complete.
+    """Return a status code that reports whether the work before an event is complete.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ def eventQuery(event: int) -> int:
 
 
 def eventElapsedTime(start: int, end: int) -> float:
-    """Return the milliseconds between two recorded events, from the first to the second argument.
+    """Return the time from a recorded event to a later recorded event in milliseconds.
 
     Parameters
     ----------

@@ -17,14 +17,14 @@ _LAYERED, _SURFACE = constants.cudaArrayLayered, constants.cudaArraySurfaceLoadS
 
 
 class CUDAarray:
-    """Texture memory of one, two or three axes.
+    """Array in texture memory with one, two or three axes.
 
     Parameters
     ----------
     desc : ChannelFormatDescriptor
         Format of the elements.
     width, height, depth : int
-        Elements along each axis; 0 for an axis that does not exist.
+        Number of elements along each axis; 0 for an axis that the array lacks.
     flags : int, optional
         Sum of ``runtime.cudaArrayLayered``, for which `depth` is the number of layers, and
         ``cudaArraySurfaceLoadStore``.
@@ -34,11 +34,12 @@ class CUDAarray:
     ValueError
         If `width` is 0, or `depth` is given without `height`, or if no texture supports the channels of `desc`.
     NotImplementedError
-        For flags other than these two.
+        For flags other than ``cudaArrayLayered`` and ``cudaArraySurfaceLoadStore``.
 
     Notes
     -----
-    Copies accept arrays with adjacent channels of an element: ``(depth, height, channels * width)``.
+    Copies accept arrays of the shape ``(depth, height, channels * width)``, in which the channels of an element are
+    adjacent.
 
     Examples
     --------

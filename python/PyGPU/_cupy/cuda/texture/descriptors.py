@@ -1,7 +1,7 @@
-"""Descriptions of channels, of texture memory and of texture reads, with CuPy's interface.
+"""Classes that describe channels, texture memory and texture reads, with CuPy's interface.
 
-CUDA's runtime receives such descriptions as C structures. The classes of this file only hold the values, which
-`PyGPU._cupy.cuda.texture.objects` passes on to `PyGPU.Texture` and `PyGPU.Surface`.
+CUDA's runtime receives these descriptions as C structures. The classes store only the values, which
+`PyGPU._cupy.cuda.texture.objects` passes to `PyGPU.Texture` and `PyGPU.Surface`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ChannelFormatDescriptor:
     Parameters
     ----------
     x, y, z, w : int
-        Bits of each channel; 0 for a channel that does not exist.
+        Number of bits of each channel; 0 for a channel that the format lacks.
     f : int
         ``runtime.cudaChannelFormatKindSigned``, ``...Unsigned`` or ``...Float``.
 
@@ -89,9 +89,10 @@ class ResourceDescriptor:
     chDesc : ChannelFormatDescriptor, optional
         Format of the elements of `arr`.
     sizeInBytes : int, optional
-        Length of linear memory in bytes.
+        For ``cudaResourceTypeLinear``: length of the memory in bytes.
     width, height, pitchInBytes : int, optional
-        The number of elements of a row, the number of rows, and the distance of rows in bytes.
+        For ``cudaResourceTypePitch2D``: number of elements of a row, number of rows, and bytes from one row to the
+        next.
 
     Raises
     ------
@@ -163,13 +164,13 @@ class ResourceDescriptor:
 
 
 class TextureDescriptor:
-    """Rules by which a texture is read.
+    """Rules by which kernels read a texture.
 
     Parameters
     ----------
     addressModes : sequence of int, optional
-        For up to three axes, one of ``runtime.cudaAddressModeWrap``, ``...Clamp``, ``...Mirror`` and ``...Border``;
-        wrapped by default.
+        Address mode of each axis (at most three): ``runtime.cudaAddressModeWrap``, ``...Clamp``, ``...Mirror`` or
+        ``...Border``; defaults to wrap.
     filterMode : int, optional
         ``runtime.cudaFilterModePoint`` or ``cudaFilterModeLinear``.
     readMode : int, optional
@@ -177,7 +178,7 @@ class TextureDescriptor:
     sRGB : int, optional
         Must be 0: PyGPU converts no colours.
     borderColors : sequence of float, optional
-        Value of texture elements beyond the border: up to four channels.
+        Value of the elements beyond the border, for at most four channels.
     normalizedCoords : int, optional
         Whether coordinates range from 0 to 1.
     maxAnisotropy : int, optional

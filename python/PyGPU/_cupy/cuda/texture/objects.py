@@ -1,4 +1,4 @@
-"""Textures and surfaces with CuPy's interface: arguments of kernels."""
+"""CuPy's classes of textures and surfaces, which programs pass to kernels as arguments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["SurfaceObject", "TextureObject"]
 
 
 class TextureObject:
-    """Texture, an argument of kernels for a parameter of the type ``cudaTextureObject_t``.
+    """Texture; a program passes it to a kernel's parameter of the type ``cudaTextureObject_t``.
 
     Parameters
     ----------
     ResDesc : ResourceDescriptor
         The memory.
     TexDesc : TextureDescriptor
-        The rules by which the texture is read.
+        The rules by which kernels read the texture.
 
     Raises
     ------
@@ -52,17 +52,17 @@ class TextureObject:
 
 
 class SurfaceObject:
-    """Surface, an argument of kernels for a parameter of the type ``cudaSurfaceObject_t``.
+    """Surface; a program passes it to a kernel's parameter of the type ``cudaSurfaceObject_t``.
 
     Parameters
     ----------
     ResDesc : ResourceDescriptor
-        A `CUDAarray` created with the flag ``runtime.cudaArraySurfaceLoadStore``.
+        Description of a `CUDAarray` that was created with the flag ``runtime.cudaArraySurfaceLoadStore``.
 
     Raises
     ------
     ValueError
-        If the descriptor describes memory that is no such array.
+        If the memory is not a `CUDAarray` with this flag.
 
     Examples
     --------
