@@ -26,7 +26,7 @@ def source(function: Any) -> str:
     """Return the implementation that computes a function on a GPU."""
     if not isinstance(function, PyGPU.Ufunc):
         return "composed"
-    return "text" if "by the text" in str(function.__doc__) else "device"
+    return "C++" if "by C++ source" in str(function.__doc__) else "device"
 
 
 def table() -> str:

@@ -52,7 +52,7 @@ def young_heap() -> None:
     """Exclude the objects that exist before a module's tests from garbage collection.
 
     Many tests call `gc.collect()`. Without `gc.freeze()`, each collection traverses all tests and reports of pytest:
-    that took half of the time of a whole run.
+    this took half of the time of a whole test run.
     """
     gc.collect()
     gc.freeze()
@@ -84,7 +84,7 @@ def strict(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
-    """Compile and load the test kernels of kernels.cu, and launch each once."""
+    """Compile and load the kernels of kernels.cu, which act as another library, and launch each kernel once."""
     if PyGPU.backend_name() == "cpu":
         pytest.skip("the kernels need a GPU")
     path = kernel_library.simulated()
@@ -105,7 +105,7 @@ ROUNDS = 6
 
 
 def attempt(item: pytest.Function) -> None:
-    """Call a test. A kernel that is not compiled yet raises `CompileError`; other errors of the test are ignored."""
+    """Call a test, and ignore its errors except `CompileError`, which a kernel that is not compiled yet raises."""
     try:
         item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
     except PyGPU.CompileError:
@@ -118,7 +118,7 @@ def attempt(item: pytest.Function) -> None:
 def compiled_together(request: pytest.FixtureRequest) -> None:
     """Compile the first kernels of each selected test of a module on a simulated GPU, a few dozen at a time.
 
-    Tests that need other fixtures are not called.
+    Tests that need fixtures in addition to their parameters do not run.
     """
     chosen = [item for item in request.session.items if item.path == request.path]
     simulated.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)
@@ -138,8 +138,10 @@ def other() -> PyGPU.Stream:
 
 @pytest.fixture
 def block() -> Iterator[PyGPU.GPUArray]:
-    """Return an array of `support.COUNT` ones. The device has no work before the test, and completes all work after
-    it."""
+    """Return an array of `support.COUNT` ones.
+
+    The device is idle before the test, and completes all work at the end of the test.
+    """
     array = PyGPU.full(support.COUNT, 1, "float32")
     PyGPU.synchronize()
     yield array

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run make for each PART, in the given order. One part more than there are cores runs at a time, at most four: a part that
+# Run make for each PART, in the given order. At most four parts run at a time, and at most one more than the cores: a part that
 # waits for streams, processes or the network leaves its core idle, and each part needs up to 2 GB of memory.
 #
 #   MAKE=make tools/at_once.sh PART...

@@ -4,7 +4,7 @@
     python tools/build_times.py edits            builds after an edit in each crate
     python tools/build_times.py demo test ci     each command in a clean clone, in a temporary folder
 
-Times are meaningful only on an idle machine. Packages come from the caches of pip and cargo if the caches contain them.
+Times are meaningful only on an idle machine. Packages are taken from the caches of pip and cargo if possible.
 """
 
 from __future__ import annotations

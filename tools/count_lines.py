@@ -43,7 +43,7 @@ def blanked(text: str) -> str:
 
 
 def comment_end(text: str, start: int) -> int:
-    """Return the position after the block comment that begins at `start`; it may contain other block comments."""
+    """Return the position after the block comment that begins at `start` and may contain other block comments."""
     depth = 0
     for mark in re.compile(r"/\*|\*/").finditer(text, start):
         depth += 1 if mark[0] == "/*" else -1
@@ -138,7 +138,7 @@ def count(files: Mapping[str, str]) -> Counter[tuple[str, str]]:
 
 
 def git(*arguments: str) -> bytes:
-    """Return the output of a git command; exit with its message if it fails."""
+    """Return the output of a git command; if the command fails, exit with the message of git."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=False)
     if done.returncode:
         sys.exit(done.stderr.decode())
@@ -182,7 +182,7 @@ def table(now: Counter[tuple[str, str]], before: Counter[tuple[str, str]] | None
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of line counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", metavar="REV", help="a revision of git to compare with")
     arguments = parser.parse_args()

@@ -1,9 +1,9 @@
 """Count the words of the hand-written pages of the documentation, in total or by page.
 
 Run as ``python tools/count_words.py [--pages] [--all] [--against REVISION]``. The count covers README.md and the
-Markdown pages of docs, without docs/results, generated pages, generated parts of pages, comments and fenced code. It
-excludes names in backquotes, numbers and addresses of links, because an edit of the text keeps them; ``--all`` includes
-them.
+Markdown pages of docs, without docs/results, generated pages, generated parts of pages, comments and fenced code. The
+count excludes names in backquotes, numbers and link addresses, because an edit of the text keeps them; ``--all``
+includes them.
 """
 
 from __future__ import annotations

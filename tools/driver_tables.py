@@ -1,13 +1,13 @@
-"""Write the tables of driver constants from the bindings that cargo has fetched for the crate.
+"""Write the tables of driver constants from the Rust crates of CUDA and HIP bindings that cargo has fetched.
 
 
     cargo fetch
     python tools/driver_tables.py && ruff format python
 
 The names are PyCUDA's. The numbers are those of CUDA 12.0, the oldest supported version, or of a newer release for
-constants that 12.0 lacks. The bindings contain no texts of errors. Therefore the script keeps the texts that the table
-contains, and requires that a text for a new error is written by hand. ``tests/packaging/test_driver_tables.py``
-compares the tables with the bindings.
+constants that 12.0 lacks. The bindings contain no texts of errors. Therefore the script keeps the texts in the existing
+table, and requires that the text of a new error is written by hand. ``tests/packaging/test_driver_tables.py`` compares
+the tables with the bindings.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Enumeration:
     said: str
     names: str
     own: dict[str, int] = field(default_factory=dict)
-    """Members of the enumeration that the current bindings do not contain any more."""
+    """Members of the enumeration that the current bindings lack, with their numbers."""
 
 
 ENUMERATIONS = {
@@ -269,7 +269,7 @@ def driver() -> tuple[dict[str, dict[str, int]], dict[str, int]]:
 
 
 def cuda_errors() -> dict[int, str]:
-    """Return the names of the runtime's errors by number."""
+    """Return the names of the errors of CUDA's runtime by number."""
     known = enumerations(crate("cudarc", "runtime/sys/mod.rs")[-1].read_text())["cudaError"]
     return {number: name for name, number in sorted(known.items(), key=lambda item: item[1])}
 
@@ -312,7 +312,7 @@ def attributes_module() -> str:
 
 
 def errors_module() -> str:
-    """Return the source of the table of errors; the texts are those of the present table."""
+    """Return the source of the table of errors; the texts are taken from the existing table."""
     table = runpy.run_path(str(ERRORS))
     texts = dict([*table["CUDA_ERRORS"].values(), *table["HIP_ERRORS"].values()])
     cuda, hip = cuda_errors(), hip_errors()

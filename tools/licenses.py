@@ -3,8 +3,8 @@
     python tools/licenses.py
 
 Every wheel contains this file. If a crate offers a choice of licences, Apache-2.0 is chosen, because the wheel contains
-its text as a separate file. The file contains the text of every other licence. deny.toml lists the accepted licences.
-``tests/packaging/test_licenses.py`` compares the file with Cargo.lock.
+the text of Apache-2.0 as a separate file. docs/licenses_of_crates.txt contains the texts of all other licences.
+deny.toml lists the accepted licences. ``tests/packaging/test_licenses.py`` compares the file with Cargo.lock.
 """
 
 from __future__ import annotations

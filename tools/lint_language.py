@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-# Pattern of each word, and its replacement. No word here has an ordinary technical use, so each report is a defect.
+# Pattern of each word, and its replacement. The words have no ordinary technical use, so each report is a defect.
 WORDS = {
     r"nobody|no-one": "no caller, no thread, unreferenced",
     r"somebody|someone|anybody|whoever": "the caller, the thread, the other library",
@@ -144,7 +144,7 @@ def tracked() -> list[str]:
 
 
 def folder_of(file: str) -> str:
-    """Return the folder to whose count the reports of a file are added."""
+    """Return the folder of a file in the table of `--counts`."""
     return "/".join(file.split("/")[:-1][:2]) or file
 
 

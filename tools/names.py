@@ -2,8 +2,8 @@
 
 An entry of the Rust macro `names!` declares a function of Rust, the decorator `public` a function of Python, and a call
 of `public_values` a value. The program neither imports nor builds the package. It reports file and line of a name that
-is declared twice, of a name without docstring, and of an unknown group. ``tools/tiers.py`` lists the groups, and
-which names are promised.
+is declared twice, of a name without docstring, and of an unknown group. ``tools/tiers.py`` lists the groups, and the
+promised stability of each name.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def is_call(node: ast.expr, name: str) -> bool:
 
 
 def arguments(path: Path, call: ast.expr) -> tuple[str, tuple[str, ...]]:
-    """Return the group of a declaration, and its other arguments: names, or parameters that accept an ndarray."""
+    """Return the group in a declaration, and its other arguments: names, or parameters that accept an ndarray."""
     assert isinstance(call, ast.Call)
     try:
         first, *others = [ast.literal_eval(one) for one in call.args]
@@ -121,7 +121,7 @@ def errors(names: Iterable[Name]) -> Iterator[str]:
 
 
 def index(names: list[Name]) -> str:
-    """Return the text of the index: the modules of names defined in Python, the groups, and host parameters."""
+    """Return the text of the index: the modules of names, the groups, and the parameters that accept an ndarray."""
     homes = {one.name: module_of(one.path) for one in names if one.path.suffix == ".py"}
     groups = {
         group: sorted((one for one in names if one.group == group), key=lambda one: (one.kind != "classes", one.name))
@@ -150,7 +150,12 @@ def tiers_of(names: Iterable[Name]) -> dict[str, str]:
 
 
 def filled(head: str, items: list[str]) -> Iterator[str]:
-    """Return the lines of a tuple; each line has as many items as fit into `stub.WIDTH` characters."""
+    """Return the lines of a tuple: one line if all items fit into `stub.WIDTH` characters, or else filled lines."""
+    members = " ".join(items)
+    short = f"{head}{members if len(items) == 1 else members.removesuffix(',')}),"
+    if len(short) <= stub.WIDTH:
+        yield short
+        return
     line = " " * 7
     yield head
     for item in items:

@@ -22,7 +22,7 @@ MODULES = [
     "PyGPU.compiler", "PyGPU.device_array", "PyGPU.driver", "PyGPU.elementwise", "PyGPU.gpuarray", "PyGPU.nvml",
     "PyGPU.reduction", "PyGPU.runtime", "PyGPU.scan", "PyGPU.tools", "PyGPU.typing",
 ]  # fmt: skip
-# Names that `dir` and `__all__` omit, because access to them opens a driver or depends on a setting.
+# Names that `dir` and `__all__` omit, because reading such an attribute opens a driver or depends on a setting.
 UNLISTED = {
     "PyGPU": ["use_hip"],
     "PyGPU.backend": ["use_hip"],

@@ -1,8 +1,8 @@
 """Translate the samplers of random numbers from Rust to CUDA; with ``--check`` only compare.
 
 The CPU backend runs the functions in `src/ops/random/samplers`, and GPUs run their translation to CUDA, so that both
-take the same decisions. The functions use a subset of Rust: typed variables, `if`, `while`, `loop`, `return`, and
-the operations in `machine.rs`, which `machine.cu` defines for GPUs.
+make the same decisions. The functions use a subset of Rust: typed variables, `if`, `while`, `loop`, `return`, and the
+operations in `machine.rs`, which `machine.cu` defines for GPUs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TYPES = {
 SUFFIXES = {"f32": "f", "i64": "ll", "u64": "ull", "i32": "", "u32": "u"}
 
 SHARED = ("ln", "ln_of_normal", "exponential_function", "ln_gamma", "normal", "standard_gamma", "poisson")
-"""Functions that long samplers call instead of including them several times."""
+"""Functions that long samplers call; the compiler must not inline them at several points."""
 
 NUMBER = re.compile(r"\b([0-9](?:[0-9a-fx_.]|(?<=e)-)*?)(?:_([fiu]\d\d))?(?![\w.])")
 DOUBLE = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
@@ -39,7 +39,7 @@ SIGNATURE = re.compile(r"(?:pub\(super\) )?fn (\w+)\(([^)]*)\) -> (\w+) \{")
 
 
 def head(match: re.Match[str]) -> str:
-    """Return the head of a function, without the brace."""
+    """Return the head of a function, without its opening brace."""
     name, parameters, result = match.groups()
     types = [parameter.split(": ", 1) for parameter in re.split(r",\s*", parameters.strip().rstrip(",")) if parameter]
     listed = ", ".join(f"{TYPES[kind.strip()]} {name.strip()}" for name, kind in types)
@@ -51,8 +51,8 @@ def head(match: re.Match[str]) -> str:
 def with_table(text: str, name: str) -> tuple[str, list[str]]:
     """Replace the numbers in a CUDA text by elements of a table; return the text and the table's source.
 
-    GPUs read an operand from constant memory in the instruction itself. A number in the text takes two further
-    instructions, unless the lower half of its bits is 0.
+    GPUs read an operand from constant memory in the instruction itself. A floating-point number in the text needs two
+    further instructions, unless the lower half of its bits is 0.
     """
     numbers: dict[str, None] = {}
 

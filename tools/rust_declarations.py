@@ -78,7 +78,7 @@ class Item:
         return None
 
     def signature(self) -> tuple[list[Parameter], str | None] | None:
-        """Return the parameters and the result type of the item's pyo3 signature; None if it has no signature."""
+        """Return the parameters and the result type of the item's pyo3 signature; None if the item has no signature."""
         for each in self.attributes:
             if found := re.search(r"(?<!text_)signature *= *(?=\()", each):
                 close = closing(each, found.end())
@@ -152,7 +152,7 @@ def split(text: str) -> list[str]:
 
 
 def parameter(text: str) -> Parameter:
-    """Parse one part of a signature of pyo3."""
+    """Parse one parameter or separator of a signature of pyo3."""
     found = re.fullmatch(r'([*/]*(?:r#)?\w*)(?: *: *"([^"]*)")?(?: *= *(.*))?', text, re.DOTALL)
     if found is None:
         raise ValueError(f"no parameter of a signature: {text!r}")
@@ -161,7 +161,7 @@ def parameter(text: str) -> Parameter:
 
 
 def python_value(text: str) -> str:
-    """Return a default of Rust as pyo3 shows it to Python."""
+    """Return the default value of a Rust parameter in the form that pyo3 shows in Python."""
     text = text.strip()
     if text in ("true", "false"):
         return text.capitalize()

@@ -111,7 +111,7 @@ def pattern(tokens: Sequence[Token]) -> list[Token]:
 
 
 def until(tokens: Sequence[Token], at: int, ends: tuple[str, ...]) -> int:
-    """Return the position of the first token of `ends` outside angle brackets."""
+    """Return the position of the first token that is in `ends` and outside of angle brackets."""
     depth, start = 0, at
     while at < len(tokens):
         token = tokens[at]

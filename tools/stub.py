@@ -39,7 +39,7 @@ IMPORTS = {
         "StreamLike",
     ),
 }  # fmt: skip
-"""The names that annotations may use, by module; the stub imports those that it uses."""
+"""The names that annotations may use, by module; the stub imports the names that it uses."""
 
 OPERATORS = [
     "add", "sub", "mul", "truediv", "floordiv", "mod", "lshift", "rshift", "and", "or", "xor", "pow", "matmul"
@@ -67,7 +67,7 @@ SPECIAL = {
     "__await__": "(self) -> Generator[Any]",
     "__enter__": "(self) -> Self",
 }
-"""Special methods, to which pyo3 gives no signature: the parameters are those of Python's protocol."""
+"""Special methods, for which pyo3 provides no signature, with the parameters that Python's protocol defines."""
 
 UNSHOWN = {"__repr__", "__str__", "__reduce__", "__traverse__", "__clear__", "__delitem__"}
 """Special methods that the stub omits: every object has them, or a type checker derives them from other methods."""
@@ -78,7 +78,7 @@ TYPES = {
     "PyUntypedArray": "NDArray[Any]", "PyTuple": "tuple[Any, ...]", "PyArrayDescr": "numpy.dtype[Any]",
     **dict.fromkeys(("Address", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "isize"), "int"),
 }  # fmt: skip
-"""Python's types of the plain results of getters."""
+"""Maps Rust's plain result types of getters to Python's types."""
 
 
 def python_type(text: str, classes: dict[str, str]) -> str | None:
@@ -265,7 +265,7 @@ def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
 def values(exported: list[Name]) -> dict[str, list[str]]:
     """Return the names of ufuncs and reductions, including aliases, with their lines after ``name:``.
 
-    These lines are the type and, for a ufunc, its summary, because editors do not show the docstring of an object.
+    The lines contain the type and, for a ufunc, its summary, because editors do not show the docstring of an object.
     """
     entries, others = ufuncs()
     types = {1: "Ufunc", 2: "Ufunc[tuple[GPUArray, GPUArray]]"}

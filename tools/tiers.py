@@ -1,8 +1,8 @@
 """Define the tiers of public names.
 
-A tier states how stable a name is promised to be (docs/policies.md). The group of a declaration determines the tier of
-its names. `EXCEPTIONS` lists the names with another tier. Modules have no declaration, so `MODULES` lists them. Each
-name of ``PyGPU.backend`` without a declaration is PybindGPU's.
+A tier states how stable a name is promised to be (docs/policies.md). The group in a name's declaration determines the
+tier of the name. `EXCEPTIONS` lists the names with another tier. Modules have no declaration, so `MODULES` lists them.
+A name in ``PyGPU.backend`` without a declaration belongs to PybindGPU's interface.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ GROUPS = {
 """The groups of the reference, in the order of the page, and the tiers of their names."""
 
 EXCEPTIONS = {
-    # A handle is a pickle of internals, which differ between versions, and sharing was never tested on an AMD GPU.
+    # A shared handle is a pickle of internals, which differ between versions, and sharing was never tested on an AMD
+    # GPU.
     "SharedHandle": EXPERIMENTAL,
     "open_shared": EXPERIMENTAL,
     # Conditional nodes exist only for CUDA 12.4 and newer, and on the CPU.
@@ -54,7 +55,7 @@ EXCEPTIONS = {
     "GraphCondition": EXPERIMENTAL,
     # Tensor maps exist only for compute capability 9.0 and newer.
     "TensorMap": EXPERIMENTAL,
-    # The report describes how PyGPU defers operations, which may change.
+    # The report describes how PyGPU defers operations; the rules of deferral may change.
     "fusion_report": EXPERIMENTAL,
 }
 """Declared names whose tier differs from that of their group, each with the reason."""

@@ -2,9 +2,9 @@
 
     python tools/trim_xsf.py FOLDER && cargo fmt --all
 
-FOLDER contains ``include/xsf``. Only the functions of `ROOTS`, and functions and tables that they use, remain.
-Run-time compilers have no standard headers; therefore functions of ``std`` become those of C. Errors are not reported.
-All names are in one namespace, and the functions of `NATIVE` are those of the device. Copyright lines remain.
+FOLDER contains ``include/xsf``. Only the functions of `ROOTS`, and functions and tables that they use, remain. Run-time
+compilers have no standard headers; therefore C's functions replace those of ``std``. The code that reports errors is
+removed. All names are in one namespace, and functions of the device replace those in `NATIVE`. Copyright lines remain.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ROOTS = (
     "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac lpmv ellik ellie "
     "ellpj wright_bessel_t"
 )
-"""Functions that entries of the table call."""
+"""Functions that the entries of PyGPU's table of special functions call."""
 
 NATIVE = {"Gamma": "tgamma", "lgam": "lgamma", "erf": "erf", "erfc": "erfc", "expm1": "expm1", "log1p": "log1p",
           "cbrt": "cbrt", "exp2": "exp2", "exp10": "exp10", "round": "rint", "ndtr": "normcdf",
@@ -114,7 +114,7 @@ OWN = {
     return (q - p) * sine - (p + q) * cosine;
 }""",
 }
-"""Functions with a shorter text than in xsf."""
+"""Functions of xsf that are replaced by a shorter text."""
 
 BETA = """XSF_HOST_DEVICE inline double lbeta_large(double a, double b) {
     // Subtracts two Stirling series, because the difference of the logarithms would cancel.
@@ -184,7 +184,7 @@ CONTRACTED = (
     (r"(\w+_ans) = \1 \* y \+ \*p;", r"\1 = multiply_add(\1, y, *p);"),
     (r"sum = sum \* t \+ (w_im_polynomials\[k\]\[place\]);", r"sum = multiply_add(sum, t, \1);"),
 )
-"""Steps of polynomials and series, each with its form with one rounding."""
+"""Steps of polynomials and series, each with the equivalent call of a multiply-add, which rounds once."""
 
 CALLED = ("pow", "exp", "log", "lgamma", "tgamma", "log1p", "expm1", "erfc", "sin", "cos", "sinh", "cosh")
 """Functions of C that long functions call, so that their instructions are compiled once."""
@@ -193,7 +193,7 @@ LIGHT = ("cephes/ndtri.h", "cephes/j0.h", "cephes/j1.h", "cephes/i0.h", "cephes/
 """Headers whose functions are inlined, because they are often used and fast."""
 
 LONG = 600
-"""Length from which on a function is not inlined into its callers."""
+"""Functions of at least this length are not inlined into their callers."""
 
 CONSTANTS = {
     "M_2_PI": "0.63661977236758134308",
@@ -290,19 +290,19 @@ def zetas() -> list[float]:
 
 
 def origin(source: str, text: str) -> list[str]:
-    """Return the lines of a header's origin and licence."""
+    """Return the lines that state a header's origin and licence."""
     if source == "mathematics.h":
         return ["Functions of C that are compiled once for all their callers; written by tools/trim_xsf.py."]
     return [f"From xsf/{source}, trimmed by tools/trim_xsf.py; licence: xsf/LICENSE.", *copyrights(text)]
 
 
 def prepared(source: str, text: str) -> str:
-    """Return a header's text in a form that `items` can parse, with PyGPU's changes of single functions."""
+    """Return a header's text in a form that `items` can parse, with PyGPU's changes to some functions."""
     text = without_comments(as_polynomials(text) if source == "faddeeva.h" else text)
     for name, number in re.findall(r"(ikv_temme_need_\w) = (0x\d)", text):
         text = f"constexpr int {name} = {number};\n" + text
     text = re.sub(r"enum \{ikv[^}]*\};|enum \{ ikv[^}]*\};", "", text)
-    if source == "wright_bessel.h":  # Remove the variant that computes the logarithm.
+    if source == "wright_bessel.h":  # Remove the variant of the function that computes the logarithm.
         text = re.sub(r"template <bool log_wb>|<log_wb>|\|\| \(log_wb[^)]*\)", "", text)
         text = re.sub(r"if \(!log_wb\) \{([^}]*)\} else \{[^}]*\}", r"\1", text)
         text = re.sub(r"if \(log_wb\)[^;]*;", "", text)
@@ -382,7 +382,7 @@ def as_table(part: str, is_light: bool) -> str:
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)
             return re.sub(r"^(?:__device__ )*(?:inline )?", "static __device__ __noinline__ ", part)
         return part if "inline" in part.split("{")[0] else "__device__ inline " + part.replace("__device__ ", "", 1)
-    if "w_im" in part:  # Threads read different rows, which constant memory would read one by one.
+    if "w_im" in part:  # Threads read different rows; constant memory would serve these reads one after another.
         return part.replace("constexpr", "__device__ const", 1)
     if "[" in part.split("=")[0]:
         return re.sub(r"(?:static )?(?:constexpr|const) (\w+)", r"__constant__ const \1", part, count=1)
@@ -500,7 +500,7 @@ def constant(source: str) -> str:
 
 
 def sorted_items(members: list[Item]) -> list[str]:
-    """Return the texts of definitions, each after those that it uses; declare functions that use each other."""
+    """Return the texts of definitions, each after definitions that it uses; declare functions that use each other."""
     names = {one.name: one for one in members}
     done: list[str] = []
     lines: list[str] = []

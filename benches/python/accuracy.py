@@ -2,12 +2,13 @@
 
     python benches/python/accuracy.py [--points 2000] [--json FILE]
 
-The error of a result is its distance from the exact value, divided by the spacing of the dtype's numbers there; for
-complex numbers, the distance in the plane divided by the spacing at the absolute value. A correctly rounded function
-has at most 0.5. Operands are random numbers of the ranges in `DOMAINS`, and whole numbers. Results that overflow or
-are subnormal are left out. Functions that are exact or correctly rounded by IEEE 754, such as `add`, are not measured.
-Singular values are measured against NumPy's in double precision, in units of the machine epsilon times the greatest
-value. With `--json` the columns of other devices in the file are kept.
+The error of a result is its distance from the exact value, divided by the distance between adjacent numbers of the
+dtype at this value; for complex results, the distance in the complex plane divided by the spacing at the absolute
+value. A correctly rounded function has an error of at most 0.5. Operands are random numbers of the ranges in `DOMAINS`,
+and whole numbers. Results that overflow or are subnormal are left out. Functions that are exact or correctly rounded by
+IEEE 754, such as `add`, are not measured. Singular values are compared with NumPy's in double precision, in units of
+the machine epsilon times the greatest singular value. `--json` keeps the results of other devices that the file already
+contains.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ import PyGPU
 mpmath.mp.prec = 160
 MP = mpmath.mp
 SEED = 20261126
-# Ranges of the operands.
-# Magnitudes are distributed evenly by their logarithm; signs are random if the range contains both.
+# Ranges of the operands. Magnitudes are distributed evenly by their logarithm; signs are random if the range contains
+# positive and negative numbers.
 DOMAINS: dict[str, list[tuple[float, float]]] = {
     "arccos": [(-1, 1)], "arcsin": [(-1, 1)], "arctanh": [(-1, 1)], "arccosh": [(1, 1e6)],
     "arctan": [(-1e6, 1e6)], "arcsinh": [(-1e6, 1e6)], "arctan2": [(-1e6, 1e6), (-1e6, 1e6)],
@@ -65,7 +66,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 
 
 def spread(rng: np.random.Generator, domain: tuple[float, float], count: int) -> np.ndarray:
-    """Return random numbers of a range, evenly distributed by the logarithm of their magnitudes, and whole numbers."""
+    """Return whole numbers, and random numbers of a range whose magnitudes have evenly distributed logarithms."""
     low, high = domain
     greatest, least = max(abs(low), abs(high)), low if low > 0 else 1e-6
     numbers = np.exp(rng.uniform(np.log(least), np.log(greatest), count))
@@ -92,7 +93,7 @@ def exact_number(value: Any) -> Any:
 
 
 def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]:
-    """Return the greatest error of a function in ulp, and the operands for which it occurs."""
+    """Return the greatest error of a function in ulp, and the operands that cause this error."""
     columns = operands(name, dtype, count)
     results = getattr(PyGPU, name)(*map(PyGPU.to_gpu, columns)).get()
     limits = np.finfo(dtype)
@@ -101,7 +102,7 @@ def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]
         try:
             reference = REFERENCES[name](*map(exact_number, values))
         except (ZeroDivisionError, ValueError):
-            continue  # The function has a pole at this point.
+            continue  # The function has a pole at this operand.
         size = float(abs(reference))
         if not (limits.smallest_normal <= size <= limits.max) or (MP.im(reference) and not np.iscomplexobj(result)):
             continue
@@ -113,7 +114,7 @@ def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]
 
 
 def measure(count: int) -> dict[str, dict[str, float]]:
-    """Measure the greatest error of each function and dtype, print it and the operands, and return all errors."""
+    """Print the greatest error of each function and dtype with the operands that cause it, and return all errors."""
     found: dict[str, dict[str, float]] = {}
     for name in sorted({*DOMAINS, *COMPLEX}):
         dtypes = ["float32", "float64"] if name in DOMAINS else []
@@ -141,7 +142,7 @@ def measure_singular_values() -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    """Measure the errors on the current backend, and add them to the JSON file as a column."""
+    """Measure the errors of all functions on the current backend, and add them to the JSON file as a column."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--json", type=Path)

@@ -2,14 +2,16 @@
 
     python benches/python/against.py FOLDER ... [--this FOLDER ...] [--rounds 7] [--sizes BYTES ...] [--json FILE]
 
-Each FOLDER contains a package (`pip install --target FOLDER other.whl`); without `--this` the installed package is
-compared. Builds run alternately in separate processes. With several builds of one source per side, as created by
-`tools/link_layouts.sh`, the result does not depend on the linker's placement of a function.
+Each FOLDER contains a PyGPU package (`pip install --target FOLDER other.whl`). They are compared with the packages of
+`--this`, by default with the installed package. Builds run alternately in separate processes. With several builds of
+one source per side, as created by `tools/link_layouts.sh`, the result does not depend on the linker's placement of a
+function.
 
-The speed of a whole process varies by up to a third, so the value of a build is the minimum of its rounds. The value of
-a side is the median of its builds. `ratio` is the value of the `--this` side divided by that of the other side, so that
-1.05 is five percent slower. `medians` is the ratio of the medians over all rounds. `spread` is (highest - lowest) /
-median of the other side's builds, or of its rounds for one build: a difference below the spread proves nothing.
+The speed of a whole process varies by up to a third, so the value of a build is the minimum over the rounds. The value
+of a side, FOLDER or `--this`, is the median over its builds. `ratio` is the value of the `--this` side divided by that
+of the other side, so that 1.05 is five percent slower. `medians` is the ratio of the medians over all rounds. `spread`
+is (highest - lowest) / median of the other side's builds, or of its rounds for one build: a difference below the spread
+proves nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ Figures = dict[str, float]
 
 
 def measure(sizes: list[int], path: Path) -> None:
-    """Measure all timed calls with the PyGPU that this process imports, and return their seconds."""
+    """Measure all timed calls with the build of PyGPU that this process imports, and return each call's seconds."""
     import libraries
     from launches import host_time, medians, pygpu_graph, pygpu_launches, replay_time
     from worker import Settings, measure_calls, measure_transfers
@@ -51,7 +53,7 @@ def measure(sizes: list[int], path: Path) -> None:
 
 
 def run(folder: str | None, sizes: list[int]) -> Figures:
-    """Measure the build of PyGPU in `folder`, or the installed build, in a new process; return the values."""
+    """Measure the build of PyGPU in `folder`, or the installed build, in a new process; return the seconds per call."""
     environment = dict(os.environ)
     if folder is not None:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, environment.get("PYTHONPATH")]))
@@ -64,12 +66,12 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
 
 
 def figure(side: list[list[float]]) -> float:
-    """Return the median over the builds of one side, each represented by its fastest round."""
+    """Return the median over the builds of one side, after taking the fastest round of each build."""
     return statistics.median(min(rounds) for rounds in side)
 
 
 def spread(side: list[list[float]]) -> float:
-    """Return the relative range of the builds' fastest rounds, or the quartile distance of a single build's rounds."""
+    """Return the relative range of several builds' fastest rounds, or the interquartile range of one build's rounds."""
     if len(side) > 1:
         least = [min(rounds) for rounds in side]
         return (max(least) - min(least)) / statistics.median(least)
@@ -80,7 +82,7 @@ def spread(side: list[list[float]]) -> float:
 
 
 def row(name: str, this: list[list[float]], other: list[list[float]]) -> dict[str, Any]:
-    """Return a row of the printed table, which compares the two sides, with times in microseconds."""
+    """Return a row of the printed table: the times of one call with the two sides, in microseconds."""
     medians = [statistics.median(value for rounds in side for value in rounds) for side in (this, other)]
     return {
         "what": name,

@@ -4,8 +4,9 @@
 
 The table shows microseconds of calls on small arrays, and gigabytes per second of calls on large arrays. Gigabytes
 count the necessary traffic: operands read once and results written once. Times of large arrays are measured between two
-events over 20 calls. Times of small arrays are measured on the host until the call returns; each result is deleted at
-once. In the column of hand-written kernels, the time of a small call is that of the driver's launch alone.
+events over 20 calls. The time of a call on small arrays is measured on the host until the call returns; each result is
+deleted at once. In the column of hand-written kernels, the time of a small call is the time of the driver's launch
+alone.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the host's seconds until calls on small arrays return; each result is deleted at once."""
+    """Return the seconds on the host until a call on small arrays returns; each result is deleted at once."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))
@@ -93,6 +94,6 @@ def more(count: int) -> list[Column]:
 if __name__ == "__main__":
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    # The timed functions delete their results. If PyGPU deferred the operations, it would therefore never compute them.
+    # The timed functions delete their results, so PyGPU would never compute deferred operations.
     os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "arithmetic", large, small, more=more)

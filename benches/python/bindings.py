@@ -1,8 +1,8 @@
 """Compare the cost of calling compiled code with an array argument and with an integer argument.
 
 ``python benches/python/bindings.py --json bindings.json`` builds the modules of examples/bindings with a C++ compiler,
-pybind11, nanobind and Cython, and skips missing tools. The two calls of a pair are timed alternately. On an NVIDIA GPU
-the program needs no nvcc, because it launches no kernel.
+pybind11, nanobind and Cython, and skips missing tools. For each function, the call with an array and the call with an
+integer are timed alternately. On an NVIDIA GPU the program needs no nvcc, because it launches no kernel.
 """
 
 from __future__ import annotations
@@ -63,13 +63,14 @@ PyMODINIT_FUNC PyInit_in_c(void) { return PyModule_Create(&module); }
 
 
 def build(out: Path) -> list[str]:
-    """Build the modules whose build tools are installed, and return their names."""
+    """Build the extension modules whose build tools are installed, and return the names of the modules."""
     environment = {**os.environ, "PYTHON": sys.executable}
 
     def do(*command: object, cwd: Path = EXAMPLES) -> None:
         subprocess.run([str(part) for part in command], cwd=cwd, env=environment, check=True)
 
-    # The benchmark does not call the functions of the library, so its host version is sufficient on every backend.
+    # The benchmark does not call the functions of the example's library, so the library's CPU version is sufficient on
+    # every backend.
     do("env", "-u", "HEAT", "sh", "library/make.sh", out)
     (out / "in_c.c").write_text(FLOOR)
     includes = [f"-I{folder}" for folder in (sysconfig.get_path("include"), PyGPU.get_include())]
@@ -93,7 +94,7 @@ def both(statements: tuple[str, str], names: dict[str, Any]) -> tuple[float, flo
 
 
 def rows(modules: list[str]) -> list[dict[str, Any]]:
-    """Time the pairs of statements of all modules, and return one row for each pair."""
+    """Time a call with an array and a call with an integer for each module, and return one row for each pair."""
     a = PyGPU.zeros(1000, "float32")
     found: list[dict[str, Any]] = []
 

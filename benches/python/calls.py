@@ -12,7 +12,8 @@ class Case:
     group: str
     name: str
     statements: dict[str, str] = field(default_factory=dict)
-    # Greatest permitted ratio of PyGPU's time to NumPy's time. `cpu_most` applies to the CPU backend if `most` is None.
+    # Greatest permitted ratio of PyGPU's time to NumPy's time. `most` applies to all backends, `cpu_most` to the CPU
+    # backend if `most` is None.
     most: float | None = None
     cpu_most: float | None = None
     # The only backend that supports the statement, or None if all backends support it.
@@ -34,7 +35,7 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
     """Return a case with one statement for all libraries.
 
-    The libraries in `without` have no statement, and those in `others` have a different statement.
+    The libraries in `without` have no statement, and the libraries in `others` have a different statement.
     """
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))
@@ -153,8 +154,8 @@ SHARED = [
          jax="a.__cuda_array_interface__"),
 ]  # fmt: skip
 
-# The first two cases have a goal in goals.py. In each case, the statements of other libraries pass arrays between two
-# libraries without PyGPU, for comparison.
+# The first two cases have a goal in goals.py. For comparison, the statements of other libraries in these cases pass
+# arrays between two libraries without PyGPU.
 EXCHANGED = [
     each("exchanged", "from_dlpack(torch's)", exchange=True, pygpu="g.from_dlpack(torchs)",
          numpy="np.from_dlpack(torchs)", cupy="cupy.from_dlpack(torchs)", jax="jnp.from_dlpack(torchs)",

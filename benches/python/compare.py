@@ -2,11 +2,11 @@
 
     python benches/python/compare.py [--quick] [--json FILE] [--markdown FILE] [--plots FOLDER] [--from FILE] ...
 
-Each library runs in a separate process (worker.py), once per round; the order is reversed every round, so that a
-slow phase of the machine affects all of them. A value is the median over the rounds. A ratio is computed for each
-round, and the result is the median of these ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With
---from nothing is measured: tables and plots are created from an earlier result, so that the machine with the GPU needs
-no matplotlib.
+Each library runs in a separate process (worker.py), once per round; the order is reversed every round, so that a slow
+phase of the machine affects all libraries. A value is the median over the rounds. A ratio is computed for each round,
+and the result is the median of these ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With --from
+nothing is measured: tables and plots are created from an earlier result file, so that the machine with the GPU needs no
+matplotlib.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from worker import Settings
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB]
 QUICK_SIZES = [64 * KIB, MIB, 16 * MIB]
-# Time limit in seconds of one worker process. A round of one library takes some seconds, so a slower worker hangs.
+# Time limit in seconds of one worker process. A round of one library takes some seconds, so a worker that exceeds the
+# limit hangs.
 WORKER_SECONDS = 240
 Round = dict[str, dict[str, Any]]
 
 
 def run_worker(name: str, settings: Settings) -> dict[str, Any]:
-    """Run the worker process of one library, and return its values or the reason of its failure."""
+    """Run the worker process of one library; return the measured values, or the reason of the worker's failure."""
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves three quarters of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +61,7 @@ def run_worker(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -> tuple[list[Round], dict[str, str]]:
-    """Run all rounds that can end before the time limit, and collect the reasons of omitted measurements."""
+    """Run the workers in as many rounds as the time limit permits, and collect the reasons of omitted measurements."""
     found: list[Round] = []
     missing: dict[str, str] = {}
     began = time.monotonic()
@@ -89,13 +90,13 @@ def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -
 
 
 def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float | None]]:
-    """Return the values of each library, one per round, with a gap for each missing round."""
+    """Return the values of each library, one per round, with None for each round without a value."""
     series: dict[str, list[float | None]] = {}
     for number, done in enumerate(found):
         for process, result in done.items():
             figures = result[kind].get(keys[0], {})
-            # The values of a call have the library as key, because one process may time several libraries.
-            # The values of a transfer have the size as key.
+            # The dictionary of a call's values has the library as key, because one process may time several libraries.
+            # That of a transfer's values has the size as key.
             named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
             for name, value in named.items():
                 series.setdefault(name, [None] * len(found))[number] = value
@@ -124,7 +125,7 @@ def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
 
 
 def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
-    """Return, for each library, the range of its values over the rounds, relative to their median."""
+    """Return, for each library, the range of the library's values over the rounds, relative to their median."""
     found = {}
     for name, values in series.items():
         known = [value for value in values if value is not None]
@@ -134,7 +135,7 @@ def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
 
 
 def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
-    """Return the results of each small call that was measured, as a dictionary."""
+    """Return a dictionary of results for each small call that was measured."""
     rows = []
     for case in CASES:
         series = by_round(found, "calls", case.name)
@@ -157,7 +158,7 @@ def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
 
 
 def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
-    """Return the results of each transfer and size that was measured, as a dictionary."""
+    """Return a dictionary of results for each transfer and size that was measured."""
     ways = list(dict.fromkeys(way for done in found for result in done.values() for way in result["transfers"]))
     rows = []
     for way in sorted(ways):
@@ -232,7 +233,7 @@ def main() -> None:
     """Measure the results or read them from a file, and write the requested tables, plots and JSON file."""
     arguments = parse()
     if arguments.plots:
-        # matplotlib is imported here, so that the program ends before the measurement of minutes if it is missing.
+        # This early import of matplotlib ends the program before the long measurement if matplotlib is missing.
         try:
             import plots
         except ImportError as error:

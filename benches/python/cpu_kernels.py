@@ -2,10 +2,10 @@
 
     PYGPU_BACKEND=cpu python benches/python/cpu_kernels.py [--elements 10000000] [--rounds 9] [--json FILE]
 
-Three kernels are measured: one without barriers, one that is split at its barriers, and one whose threads each have a
-stack, because they exchange values within warps. The OpenMP loops are compiled with -O2; they are omitted if the
-compiler does not support OpenMP. The unit is gigabytes per second of necessary traffic. The value is that of the
-fastest round, because other processes use the cores too.
+Three kernels are measured: one without barriers, one that PyGPU splits at its barriers, and one whose threads exchange
+values within warps, for which PyGPU gives each thread a stack. The OpenMP loops are compiled with -O2; they are omitted
+if the compiler does not support OpenMP. The unit is gigabytes per second of necessary traffic. The value is the rate of
+the fastest round, because other processes use the cores too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ extern "C" __global__ void tree(const float *x, float *out, int n) {
     if (t == 0) out[blockIdx.x] = s[0];
 }
 """
-# This source is separate, because a kernel that waits within a warp prevents its callers from being split.
+# PyGPU does not split this kernel, because its threads wait within a warp. Each thread therefore has a stack.
 WARPS = r"""
 extern "C" __global__ void shuffles(const float *x, float *out, int n) {
     __shared__ float s[8];
@@ -108,7 +108,7 @@ def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
         "a*x + y": (lambda: loops.saxpy(ctypes.c_float(2), a, b, n), 12 * len(x)),
         "sums of blocks, a tree": sums,
         "sums of blocks, shuffles": sums,
-        # This entry refers to the output arrays of the loops, so that the arrays live as long as the timed calls.
+        # This reference to the output arrays of the loops keeps the arrays alive as long as the timed calls.
         "": (lambda: out, 0),
     }
 

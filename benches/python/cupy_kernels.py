@@ -1,9 +1,9 @@
-"""Compare kernels in CuPy's spelling over PyGPU with the same kernels over CuPy.
+"""Compare kernels that are written for CuPy and run by PyGPU with the same kernels run by CuPy.
 
     python benches/python/cupy_kernels.py [--bytes N] [--rounds 5] [--json FILE]
 
-Large arrays of float32 have N bytes, 1 GiB by default; the unit is gigabytes per second of operands and results. Small
-calls are timed by the host's clock until the call returns, on sixteen elements.
+Large arrays of float32 have N bytes, 1 GiB by default; the unit is gigabytes per second of operands and results. Calls
+on sixteen elements are timed by the host's clock until the call returns.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until calls on sixteen elements return."""
+    """Return the seconds until a call on sixteen elements returns, for each kernel."""
     kernels = Kernels(library)
     x, y, z = (library.array(np.linspace(k, k + 1, 16, dtype=np.float32)) for k in range(3))
     calls: dict[str, Callable[[], Any]] = {

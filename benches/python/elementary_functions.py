@@ -2,8 +2,8 @@
 
     python benches/python/elementary_functions.py [--bytes N] [--rounds 5] [--json FILE]
 
-Each operand has N bytes, 1 GiB by default, of float32 and then of float64. Values are uniform in the range of the
-table. Times are measured between two events over 20 calls; each result is deleted at once.
+Each operand has N bytes, 1 GiB by default, of float32 and then of float64. Operands are uniform in the range that
+`OPERANDS` lists for the function. Times are measured between two events over 20 calls; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPERANDS: dict[str, tuple[tuple[float, float], ...]] = {
 
 
 def named(library: Library, name: str) -> Callable[..., Any]:
-    """Return a library's function by its name in the array API, or `erf` by SciPy's name."""
+    """Return a library's function by its name in the array API standard, or `erf` by its name in SciPy."""
     if name == "erf":
         function = function_of(library, name)
         if function is None:
@@ -68,6 +68,6 @@ if __name__ == "__main__":
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     os.environ.setdefault("JAX_ENABLE_X64", "1")
-    # The timed functions delete their results. If PyGPU deferred the operations, it would therefore never compute them.
+    # The timed functions delete their results, so PyGPU would never compute deferred operations.
     os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "elementary_functions", large, small, names=("PyGPU", "torch", "cupy", "jax"))

@@ -4,10 +4,13 @@
 
 Three workloads are measured:
 
-- `to_gpu` of a memory-mapped file in the system's cache, compared with `to_gpu` of an ndarray of the same size;
+- `to_gpu` of a memory-mapped file in the operating system's cache, compared with `to_gpu` of an ndarray of the same
+  size;
 - Dask on one and on two GPUs, with one worker of two threads per GPU: the workers upload a mapped file of `--data`
-  bytes, run a kernel and sum its result; a plain loop in one task per worker shows the limit of the machine;
-- `map_blocks` in these workers: a kernel of at least 0.1 s over chunks that are resident on the devices.
+  bytes, run a kernel and sum its result; a plain loop in one task per worker, without Dask arrays, shows the limit of
+  the machine;
+- `map_blocks` of Dask in these workers: a kernel that runs for at least 0.1 s on each chunk of an array in device
+  memory.
 
 Times are medians. Each worker sees only its device. With PYGPU_CPU_DEVICES=2 the program runs without a GPU.
 """
@@ -33,8 +36,8 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 
 CHUNKS = 32
-# Bytes of a chunk in the workload whose chunks stay on the device.
-# Few bytes suffice, because the computation on a chunk is long.
+# Bytes of each chunk of an array that stays on the device. Few bytes suffice, because the kernel iterates on a chunk
+# for a long time.
 RESIDENT_CHUNK = 1 << 22
 LEAST_SECONDS = 0.1
 # Names of the workloads that are timed with Dask.
@@ -43,7 +46,7 @@ FILE, PLAIN, RESIDENT = "file to devices, kernel, sum", "the same without Dask",
 
 @functools.cache
 def spin() -> ElementwiseKernel:
-    """Return the kernel of the workloads.
+    """Return the kernel that all workloads run.
 
     It is loaded once per process, because loading takes as long as a transfer of some MB.
     """
@@ -64,7 +67,7 @@ def spun(x: Any, turns: int) -> Any:
 class ThreadStreams(threading.local):
     """Hold a separate stream for each thread.
 
-    An upload by one thread can thus overlap with kernels of other threads.
+    Uploads by one thread can therefore overlap with kernels of other threads.
     """
 
     def __init__(self) -> None:
@@ -73,7 +76,10 @@ class ThreadStreams(threading.local):
 
 @functools.cache
 def own() -> ThreadStreams:
-    """Return the streams of this process, which the first call creates after the process has chosen its device."""
+    """Return the streams of this process.
+
+    The first call creates the streams, because the process must choose its device before.
+    """
     return ThreadStreams()
 
 
@@ -90,7 +96,7 @@ def loaded(path: str, block_info: Any = None) -> Any:
 
 
 def plain(path: str, starts: list[int], step: int, turns: int) -> float:
-    """Compute the sum of the kernel's results over all chunks without Dask."""
+    """Compute the sum of the kernel's results over all chunks by a plain loop, without Dask arrays."""
     return sum(float(one) for one in [spun(part(path, n, n + step), turns).sum(dtype="f8") for n in starts])
 
 
@@ -105,7 +111,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def write(path: Path, nbytes: int) -> None:
-    """Write a file of float32 in pieces, so that the file remains in the operating system's cache."""
+    """Write a file of float32 numbers in pieces; the operating system then keeps the file in its cache."""
     target = np.lib.format.open_memmap(path, "w+", np.float32, (nbytes // 4,))
     piece = np.arange(min(1 << 22, nbytes // 4), dtype=np.float32) % 1000
     for start in range(0, len(target), len(piece)):
@@ -191,7 +197,7 @@ def turns_for(chunk: int) -> int:
 
 
 def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
-    """Return the seconds of a workload with one worker and with two workers."""
+    """Return the seconds that a workload takes with one worker and with two workers."""
     import dask.array as da
     import engines  # Workers import this file as `engines`, because they have no access to __main__.
     from distributed import wait
@@ -212,7 +218,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
                 chunks = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta)
-                # `split_every` makes the sum one task, because each further task would wait for the device.
+                # `split_every` makes the sum one task, because Dask would wait for the device in each further task.
                 total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
             totals.append(float(total))

@@ -30,14 +30,11 @@ class ExpressionRunner:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function that is timed.
-
-        It evaluates an expression, and starts the computation before it returns.
-        """
+        """Return the function to time. It evaluates an expression, and starts the computation before it returns."""
         return function
 
     def fetch(self, array: Any) -> Any:
-        """Copy a device array to the host, and return it as an ndarray."""
+        """Copy a device array to the host, and return the copy as an ndarray."""
         return array.get()
 
     def flush(self) -> None:
@@ -52,7 +49,7 @@ class OfPyGPU(ExpressionRunner):
         self.flush = self.library.module.flush
 
     def compiled(self, function: Function) -> Function:
-        """Return a function that evaluates the expression and flushes, so that two calls never become one kernel."""
+        """Return a function that evaluates the expression and flushes, so that PyGPU never fuses two calls."""
         flush = self.flush
 
         def call(*arrays: Any) -> Any:
@@ -72,7 +69,7 @@ class Torch(ExpressionRunner):
             raise ImportError("torch finds no GPU")
 
     def fetch(self, array: Any) -> Any:
-        """Copy a tensor to the host, and return it as an ndarray."""
+        """Copy a tensor to the host, and return the copy as an ndarray."""
         return array.cpu().numpy()
 
 
@@ -80,9 +77,9 @@ class TorchCompile(Torch):
     """Evaluate expressions with PyTorch by functions that `torch.compile` compiles."""
 
     def compiled(self, function: Function) -> Function:
-        """Return the function compiled by Inductor for these shapes only.
+        """Return the function, which Inductor compiles anew for each shape.
 
-        After calls with other shapes, Inductor would compile a more general and slower function.
+        By default, calls with other shapes would make Inductor compile a more general and slower function.
         """
         self.library.module._dynamo.reset()
         return self.library.module.compile(function, dynamic=False)
@@ -118,11 +115,11 @@ class Jax(ExpressionRunner):
         self.jit = jax.jit
 
     def wait(self) -> None:
-        """Wait for the device by waiting for the last result."""
+        """Wait for the device by waiting for the last result that this runner computed."""
         (self.library.module.zeros(()) + 1).block_until_ready()
 
     def fetch(self, array: Any) -> Any:
-        """Copy an array of JAX to the host, and return it as an ndarray."""
+        """Copy an array of JAX to the host, and return the copy as an ndarray."""
         import numpy
 
         return numpy.asarray(array)

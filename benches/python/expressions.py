@@ -30,7 +30,7 @@ def polynomial(names: Names, x: Any, y: Any) -> Any:
 
 
 def two(names: Names, x: Any, y: Any) -> Any:
-    """Evaluate an expression with two result arrays, one of which is computed from the other."""
+    """Evaluate an expression with two result arrays; the second result is computed from the first."""
     t = 0.9 * x
     z = t + y
     return t, z
@@ -65,7 +65,7 @@ class Expression:
     function: Callable[..., Any]
     ranges: tuple[tuple[float, float], ...]
     moved: int
-    # The size of an array is the number of requested bytes divided by `part`.
+    # The size of an array in bytes is the size that the command line requests, divided by `part`.
     part: int = 1
     is_plane: bool = False
     has_number: bool = False
@@ -90,7 +90,7 @@ class Expression:
         return self.moved * operands[0].nbytes
 
     def check(self, operands: Sequence[np.ndarray[Any, Any]], results: Any, fetch: Callable[[Any], Any]) -> None:
-        """Compare a result with NumPy's in float64: a sum as a whole, an array only in its first and last elements."""
+        """Compare a sum, or the first and last elements of an array, with NumPy's result in float64."""
         every = results if isinstance(results, tuple) else (results,)
         if self.has_number:
             heads = [operand[:PERIOD].astype(np.float64) if operand.ndim else operand for operand in operands]

@@ -69,7 +69,7 @@ def of_side(library: Library, side: int, dtype: Any, batch: int = 0) -> dict[str
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the timed functions on a small matrix: seconds until a call returns."""
+    """Return functions that measure the seconds until a call on a small matrix returns."""
     import numpy as np
 
     matrix, right = library.array(np.eye(3)), library.array(np.ones((3, 1)))

@@ -2,10 +2,9 @@
 
     python benches/python/first_calls.py [--json FILE]
 
-Each function runs on 1000 elements of float32, or of int32 if it has no loop for float32. Functions of `PyGPU.special`
-run on float32 and on float64. A time is that of the first call until its result is computed; the driver's own cache is
-off, too. Times of the second call, which compiles
-nothing, are below 0.1 ms.
+Each function runs on 1000 elements of float32, or of int32 if the function has no loop for float32. Functions of
+`PyGPU.special` run on float32 and on float64. A time is measured from the start of the first call until its result is
+computed. The driver's own kernel cache is off, too. Times of the second call, which compiles nothing, are below 0.1 ms.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def of_first_type(function: Any, *operands: Any) -> Any:
-    """Call a ufunc with the first operand whose dtype it accepts."""
+    """Call a ufunc with the first of several operands whose dtype the ufunc accepts."""
     *preferred, last = operands
     for operand in preferred:
         with contextlib.suppress(TypeError):
@@ -82,7 +81,7 @@ def measure() -> dict[str, float]:
 
 
 def main() -> None:
-    """Start a process with an empty cache that measures the calls, and print the slowest functions and the median."""
+    """Measure the first calls in a new process with an empty cache, and print the slowest functions and the median."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(CHILD, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--json", type=Path)

@@ -3,8 +3,8 @@
 python benches/python/first_hour.py [--json FILE]
 
 Each number comes from a new process. The cache folder is empty, full (after a run of the same program) or read-only.
-Root cannot measure the last state, because permissions do not restrict root. A network folder is not simulated, because
-a delayed file system needs FUSE or root.
+The user root cannot measure a read-only folder, because permissions do not restrict root. A network folder is not
+simulated, because a delayed file system needs FUSE or root.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ print(json.dumps({"milliseconds": times, "resident_bytes": memory, "backend": Py
 
 
 def measured(cache: Path) -> dict[str, Any]:
-    """Run the program in a new process with a cache folder, and return its numbers."""
+    """Run the measured program in a new process with the given cache folder, and return the numbers that it prints."""
     environment = {**os.environ, "PYGPU_CACHE_DIR": str(cache)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -68,7 +68,7 @@ def measured(cache: Path) -> dict[str, Any]:
 
 
 def size(folder: Path) -> int:
-    """Return the bytes of all files in a folder."""
+    """Return the total size of all files in a folder in bytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -79,7 +79,7 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 
 def states(folder: Path) -> dict[str, Any]:
-    """Measure each state of the kernel cache, with one cache folder: first empty, then full, then read-only."""
+    """Measure the program in each state of one cache folder: first empty, then full, then read-only."""
     found = {"empty": measured(folder), "full": measured(folder)}
     found["full"]["cache_bytes"] = size(folder)
     if os.geteuid() != 0:
@@ -92,7 +92,7 @@ def states(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print a table, and write the JSON file."""
+    """Measure all states of the kernel cache, print a table, and write the JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="file for the result")
     given = parser.parse_args()

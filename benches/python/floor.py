@@ -1,8 +1,8 @@
 """Measure the driver's own calls without a library, as the lower bound of all times.
 
-The calls run in loops in C (floor.c) if a compiler is available. Otherwise they run through ctypes, whose cost is then
-included and reported separately. The hardware's copies are measured too: copies of pinned memory, and the driver's copy
-of pageable memory.
+The calls run in loops in C (floor.c) if a compiler is available. Otherwise they run through ctypes. The times then
+include the cost of ctypes, which is also reported separately. The hardware's copies are measured too: copies of pinned
+memory, and the driver's copy of pageable memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from libraries import FIVE, Library
 from transfers import Arrays, TimedTransfer
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
-# CUDA's number of the attribute CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: the bytes of freed memory that a pool keeps.
+# Value of CUDA's enumerator CU_MEMPOOL_ATTR_RELEASE_THRESHOLD. The attribute limits the bytes of freed memory that a
+# pool keeps.
 RELEASE_THRESHOLD = 4
 PTX = b"""
 .version 6.3
@@ -169,7 +170,8 @@ class Floor(Library):
         words = [WORD(kernel.value), WORD(self.stream.value)]
 
         def run(turns: int) -> float:
-            # `places` contains addresses of `values`; the use of `values` here keeps the objects alive.
+            # `places` contains the addresses of the objects in `values`. This reference to `values` keeps the objects
+            # alive.
             assert values
             return self.loops.repeat_launch(ctypes.c_long(turns), *functions, *words, places)
 

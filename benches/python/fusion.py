@@ -2,11 +2,12 @@
 
     python benches/python/fusion.py [--bytes N] [--rounds 5] [--turns 2] [--small 1000] [--json FILE] [--ways NAME ...]
 
-Large expressions are measured in gigabytes per second of necessary traffic: operands read once and results written
-once. All results are kept. Each call of PyGPU is followed by a flush, so that calls are independent. If a call makes
-more than one launch, the program reports the call at the end and returns exit status 1. Small calls are measured in
-microseconds of the host, without a wait. Every result is compared with NumPy's in float64. Values are medians over
-rounds and turns; a turn is a series of rounds in a new process for each library.
+Expressions of large arrays are measured in gigabytes per second of necessary traffic: operands read once and results
+written once. All results are kept. Each call of PyGPU is followed by a flush, so that calls are independent. If a call
+makes more than one launch, the program reports the call at the end and returns exit status 1. Expressions of small
+arrays are measured in microseconds until the call returns, without a wait for the device. Every result is compared with
+NumPy's in float64. Values are medians over rounds and turns; a turn is a series of rounds in a new process for each
+library.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched
 def large(
     way: ExpressionRunner, nbytes: int, rounds: int
 ) -> tuple[dict[str, list[float]], dict[str, float], dict[str, str]]:
-    """Return the gigabytes per second and the launches per call of each expression, and failures."""
+    """Return the gigabytes per second and the launches per call of each expression, and the reasons of failures."""
     speeds: dict[str, list[float]] = {}
     launches: dict[str, float] = {}
     failures: dict[str, str] = {}
@@ -77,7 +78,7 @@ def large(
 
 
 def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
-    """Bind an expression to the functions of one library; the returned function takes only the arrays of operands."""
+    """Bind an expression to the functions of one library; the returned function takes only the operand arrays."""
 
     def function(*arrays: Any) -> Any:
         return work(names, *arrays)
@@ -115,7 +116,7 @@ def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[f
 
 
 def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Return the microseconds until calls with few elements return to the host, and failures."""
+    """Return the microseconds until calls on small arrays return to the host, and the reasons of failures."""
     s, s2 = (way.array(np.full(5, value, np.float32)) for value in (1, 2))
     few, more = (way.array(np.full(16, value, np.float32)) for value in (1, 2))
     function = way.compiled(of_names(polynomial, way.names))
@@ -186,13 +187,13 @@ def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], di
 
 
 def expect(found: int, wanted: int, what: str) -> None:
-    """Raise an error if a count of launches differs from the expected count."""
+    """Raise an error if the number of launches differs from the expected number."""
     if found != wanted:
         raise AssertionError(f"{found} {what}, and not {wanted}")
 
 
 def floor(count: int) -> dict[str, list[float]]:
-    """Return the microseconds until the driver's launch function, called with five kernel arguments, returns."""
+    """Return the microseconds that a call of the driver's launch function with five kernel arguments takes."""
     from handwritten_kernels import floor
 
     loop = floor().timer("launch, 5 arguments")
@@ -244,7 +245,7 @@ class Results:
         self.failures: dict[str, str] = {}
 
     def add(self, name: str, found: dict[str, Any]) -> None:
-        """Add the results of one process to those of the earlier processes."""
+        """Add the results of one process to the results of earlier processes."""
         for part, unit in (("large", "GB/s"), ("small", "us")):
             for row, figures in found.get(part, {}).items():
                 self.measured.setdefault(f"{row} ({unit})", {}).setdefault(name, []).extend(figures)
@@ -294,7 +295,7 @@ class Results:
 
 
 def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list[dict[str, Any]]:
-    """Return the goals for one H200 and whether each was reached, with None for a value that was not measured."""
+    """Return the performance goals for one H200 and whether each was reached, or None if it was not measured."""
     floor_of = rows.get(f"{FLOOR} (us)", {}).get("floor")
     wanted: list[tuple[str, float | None, str]] = [
         (f"{POLYNOMIAL} (GB/s)", 4150, ""),

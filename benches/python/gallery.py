@@ -31,7 +31,7 @@ def example(name: str) -> Any:
 
 
 def bodies(x: np.ndarray, v: np.ndarray, steps: int, dt: float = 0.01) -> np.ndarray:
-    """Compute in NumPy the steps for which nbody.py has a kernel."""
+    """Compute with NumPy the same simulation steps as the kernel of nbody.py."""
     for _ in range(steps):
         to = x - x[:, None]
         v = v + np.float32(dt) * (to * ((to**2).sum(axis=2, keepdims=True) + np.float32(0.01)) ** -1.5).mean(axis=1)
@@ -42,7 +42,7 @@ def bodies(x: np.ndarray, v: np.ndarray, steps: int, dt: float = 0.01) -> np.nda
 def programs() -> dict[str, Callable[[Any], Any]]:
     """Return a function for each program, by title.
 
-    Its argument is the module with which it computes: PyGPU or NumPy.
+    The function's argument is the module with which the program computes: PyGPU or NumPy.
     """
     random = np.random.default_rng(1)
     points = random.random((1_000_000, 2), np.float32)

@@ -14,12 +14,15 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Goal:
-    """Define one goal: a measured case and its limit. A limit may be the driver's own time plus a fixed amount."""
+    """Define one goal: a measured case, and the limit of its value.
+
+    The limit may be the driver's own time plus a fixed amount.
+    """
 
     what: str
     unit: str
-    # Name of a case in calls.py or of a transfer in transfers.py. `size` and `floor` (the driver's own transfer) have a
-    # meaning for transfers only.
+    # Name of a case in calls.py or of a transfer in transfers.py. Only transfers have a `size`, and a `floor`: the name
+    # of the driver's own transfer.
     name: str
     limit: float
     over_floor: bool = False
@@ -68,7 +71,7 @@ def call(what: str, name: str, limit: float, over_floor: bool = False) -> Goal:
 
 
 def transfer(what: str, way: str, size: int, limit: float, floor: str) -> Goal:
-    """Define the goal of a transfer of one size; its reference is the driver's copy of pinned memory."""
+    """Define the goal of a transfer of one size, relative to the driver's copy of pinned memory."""
     return Goal(what, RATE, way, limit, size=size, floor=floor)
 
 
@@ -103,14 +106,14 @@ GOALS = [
 ]
 
 
-# On the CPU backend `to_gpu` and `get` are plain copies, so NumPy's copy is the reference. PyGPU must reach at least
-# `OF_NUMPY` times NumPy's rate, so that noise of 10 % does not fail the goal.
+# On the CPU backend `to_gpu` and `get` are plain copies, so NumPy's copy is the reference. The required rate is
+# `OF_NUMPY` times NumPy's rate, so that PyGPU reaches the goal despite noise of 10 %.
 COPIES = {"to_gpu": "to device", "get in a loop whose result is dropped": DROPPED, "set": "into device"}
 OF_NUMPY = 0.9
 
 
 def copies(results: dict[str, Any]) -> list[Goal]:
-    """Define the goals of the CPU backend: at every measured size, the rate of NumPy's copy in the same run."""
+    """Define the CPU backend's goals for transfers, relative to NumPy's copies of the same sizes in the same run."""
     return [
         Goal(f"{what}, {row['bytes'] / MIB:g} MiB", RATE, way, OF_NUMPY * rate, size=row["bytes"], why="0.9 of NumPy's")
         for what, way in COPIES.items()

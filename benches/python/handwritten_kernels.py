@@ -109,7 +109,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
     def call(kernel: str, grid: Any, *arrays: Any, block: Any = THREADS) -> Callable[[], Any]:
         function = module.get_function(kernel)
-        # The closure keeps the arrays alive and passes only their addresses.
+        # The returned function keeps the arrays alive, because it passes only their addresses to the kernel.
         return lambda: function[grid, block](*(array.ptr for array in arrays))
 
     rows = (side // 4 // THREADS, side)
@@ -120,7 +120,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "m + row": (call("add_row", rows, x, y, z), 2 * nbytes),
         "m + column": (call("add_column", rows, x, y, z), 2 * nbytes),
         "x.T + y": (call("add_turned", (side // 32, side // 32), x, y, z, block=(32, 8)), 3 * nbytes),
-        # The grid of `add_beside` is one block smaller, because its threads read one element beyond their vector.
+        # The grid of `add_beside` is one block smaller, because each thread reads one element past its vector of four.
         "x[1:] + y[:-1]": (call("add_beside", packs - 1, x, y, z), 3 * (nbytes - 16 * THREADS)),
         "x[::-1] + y": (call("add_reversed", packs, x, y, z), 3 * nbytes),
         "x[::2] + y[::2]": (call("add_second", packs, x, y, z), 3 * nbytes // 2),
@@ -132,7 +132,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 @functools.cache
 def floor() -> Floor:
-    """Return floor.py's library object, which times calls of the driver alone."""
+    """Return the library object of floor.py, which times calls of the driver without PyGPU."""
     return Floor()
 
 

@@ -39,20 +39,20 @@ def wall(code: str) -> float:
 
 
 def inside(module: str) -> float:
-    """Return the milliseconds of the import statement alone, in a process that has imported NumPy before."""
+    """Return the milliseconds that `import PyGPU` takes in a process that has already imported NumPy."""
     return 1000 * float(run("-c", INSIDE.format(module)).stdout)
 
 
 def loaded(module: str) -> list[dict[str, Any]]:
-    """Return the modules that an import adds to NumPy's, each with its microseconds without nested imports."""
+    """Return the modules that an import loads in addition to NumPy's, with microseconds without nested imports."""
     lines = run("-X", "importtime", "-c", f"import numpy, sys; sys.stderr.write('=====\\n'); import {module}").stderr
     after = lines.rpartition("=====")[2]
     return [{"module": name, "microseconds": int(own)} for own, _, _, name in LINE.findall(after)]
 
 
 def added(module: str, repeats: int) -> dict[str, Any]:
-    """Return the median times that the import of one module adds; processes with and without the import alternate."""
-    inside(module)  # The first run is not timed: it writes the bytecode and fills the file cache.
+    """Return the median times that the import of a module adds; processes with and without the import alternate."""
+    inside(module)  # The first process is not timed, because it writes the bytecode and fills the file cache.
     alone, both, statement = [], [], []
     for _ in range(repeats):
         alone.append(wall("import numpy"))

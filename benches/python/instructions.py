@@ -3,11 +3,12 @@
     python benches/python/instructions.py [--update] [--json FILE] [--python PROGRAM]
 
 Callgrind runs one Python process that iterates each statement N and 2N times; the difference is the cost of N
-iterations without overhead. `os.getppid` marks the boundaries: callgrind writes its counts at each entry. Two runs
-differ by less than one percent. The counts are compared with benches/instructions.json, which belongs to one build of
-Python and NumPy. If the versions match, and NumPy's own calls in the same run have the recorded counts, the
-comparison is by number; otherwise by the ratio to NumPy's call, with a wider tolerance. Without valgrind the reason is
-printed and nothing is measured. Intended for a release build.
+iterations without overhead. Calls of `os.getppid` mark the start and end of the iterations: callgrind writes its counts
+at each call. Two runs differ by less than one percent. The counts are compared with benches/instructions.json, which
+belongs to one build of Python and NumPy. If the versions match, and NumPy's own calls in the same run have the recorded
+counts, the counts are compared. Otherwise the ratios to the counts of NumPy's calls are compared, with a wider
+tolerance. Without valgrind the program prints that valgrind is missing, and measures nothing. Run the program with a
+release build.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ BASELINE = Path(__file__).parent.parent / "instructions.json"
 TURNS = 200
 # A call is a regression if its instruction count exceeds the count in the baseline by more than this fraction.
 TOLERANCE = 0.05
-# Permitted growth of the ratio of PyGPU's count to NumPy's count, if the baseline is of another Python version.
-# From Python 3.11 to 3.13 these ratios grow by up to an eighth.
+# Permitted growth of the ratio of PyGPU's count to NumPy's count, if the baseline was counted with another Python
+# version. From Python 3.11 to 3.13 these ratios grow by up to an eighth.
 RATIO_TOLERANCE = 0.2
 # The baseline applies to this machine if the median deviation of NumPy's own counts is at most this fraction.
 CONTROL = 0.02
 LOOP = "the loop alone"
-# Environment variables by which the measured Python finds its files.
+# Environment variables with which the measured Python process finds its files.
 PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 
 # The measured calls: for each, PyGPU's statement, and NumPy's equivalent if there is one.
@@ -77,7 +78,7 @@ Counts = dict[str, dict[str, int]]
 
 
 def turn() -> None:
-    """Run each statement N times and 2N times under callgrind; calls of `os.getppid` mark the ends of both runs."""
+    """Run each statement N times and 2N times under callgrind; calls of `os.getppid` mark start and end of each run."""
     import gc
     import time
     import timeit
@@ -95,12 +96,12 @@ def turn() -> None:
     gc.disable()
     gc.freeze()
     for timer in timers:
-        # During the warm-up, the interpreter specialises the loop, and caches fill.
-        # Threads of the process also come to rest, because valgrind runs one thread at a time.
+        # During the warm-up, the interpreter specialises the loop, and caches fill. Other threads of the process also
+        # finish their work, because valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
-        # If the C library has no free chunk of a requested size, it splits a larger chunk, by 235 instructions.
-        # Freeing these blocks gives the C library free chunks of each size, so that no count includes a split.
+        # If `malloc` has no free chunk of a requested size, it splits a larger chunk, by 235 instructions. Freeing
+        # these blocks gives `malloc` free chunks of each size, so that no count includes a split.
         blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
         del blocks
         for turns in (TURNS, 2 * TURNS):
@@ -121,9 +122,9 @@ def totals(folder: Path) -> list[int]:
 
 
 def count(valgrind: str, program: str) -> Counts:
-    """Return the instructions per iteration for each call and library, without the instructions of the loop."""
-    # Few environment variables are passed on, because a variable changes the heap and thereby the instruction counts.
-    # OpenBLAS gets one thread, because further threads would change the instruction counts, too.
+    """Return the instructions per iteration for each call and library, without the instructions of the timing loop."""
+    # Few environment variables are passed on, because each variable changes the layout of the heap and thereby the
+    # instruction counts. OpenBLAS gets one thread, because further threads would change the instruction counts, too.
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
     environment |= {"OPENBLAS_NUM_THREADS": "1"}
@@ -192,7 +193,7 @@ def regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
-    """Return the calls whose ratio to NumPy's instruction count exceeds that of the baseline."""
+    """Return the calls whose ratio to NumPy's instruction count exceeds the ratio in the baseline."""
     found = []
     for call, figures in counts.items():
         was = before.get(call, {})

@@ -2,9 +2,9 @@
 
     python benches/python/joining.py [--bytes N] [--rounds 5] [--json FILE]
 
-The number of gigabytes is the size of the operands, read once, plus that of the results, written once. Times of large
-arrays are measured between two events over 20 calls. Times of small arrays are measured on the host until the call
-returns; each result is deleted at once.
+The number of gigabytes is the size of the operands, read once, plus the size of the results, written once. Times of
+large arrays are measured between two events over 20 calls. The time of a call on small arrays is measured on the host
+until the call returns; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until calls on small arrays return; each result is deleted at once."""
+    """Return the seconds until a call on small arrays returns; each result is deleted at once."""
     import numpy as np
 
     module = library.module

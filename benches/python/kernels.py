@@ -1,4 +1,4 @@
-"""Compare generated kernels with the memory bandwidth, CuPy and PyCUDA, in one run.
+"""Compare PyGPU's generated kernels with the driver's copy, hand-written kernels, CuPy and PyCUDA, in one run.
 
     python benches/python/kernels.py [--json FILE] [--gib 1.0] [--rounds 7]
 
@@ -105,7 +105,7 @@ def floor_cases(nbytes: int) -> list[Case]:
 
 
 def cupy_cases(nbytes: int) -> list[Case]:
-    """Return the same operations as CuPy's kernels."""
+    """Return CuPy's cases: the operations of `pygpu_cases`, computed by CuPy's kernels."""
     import cupy
 
     third, half, quarter = nbytes // 12 // 4 * 4, nbytes // 8, nbytes // 4
@@ -125,7 +125,7 @@ def cupy_cases(nbytes: int) -> list[Case]:
 
 
 def pycuda_cases(nbytes: int) -> list[Case]:
-    """Return the same operations as PyCUDA's kernels, with the names of PyGPU's cases."""
+    """Return PyCUDA's cases: the operations of `pygpu_cases`, computed by PyCUDA's kernels."""
     import pycuda.autoprimaryctx  # noqa: F401
     from pycuda import gpuarray
     from pycuda.elementwise import ElementwiseKernel as Elementwise
@@ -147,7 +147,7 @@ def pycuda_cases(nbytes: int) -> list[Case]:
 
 
 def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
-    """Run each case of a library once, which compiles kernels; return the cases, or none if the library fails."""
+    """Run each case of a library once, which compiles kernels; return the cases, or an empty list on failure."""
     try:
         cases = make(nbytes)
         for _, _, _, call in cases:
@@ -189,7 +189,7 @@ def seconds_on_host(call: Callable[[], Any]) -> float:
 
 
 def measured(cases: list[Case], rounds: int) -> list[dict[str, Any]]:
-    """Measure the cases in several rounds, and return a dictionary with the results of each case."""
+    """Measure the cases alternately in several rounds, and return a dictionary with the results of each case."""
     times: list[list[float]] = [[] for _ in cases]
     for turn in range(rounds):
         order = range(len(cases)) if turn % 2 == 0 else range(len(cases) - 1, -1, -1)

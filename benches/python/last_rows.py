@@ -1,12 +1,13 @@
-"""Measure the benchmarks in which PyGPU was last slower than torch, CuPy or JAX, or than its own goal.
+"""Measure the benchmarks in which PyGPU's last result was slower than torch, CuPy or JAX, or than PyGPU's goal.
 
     python benches/python/last_rows.py [--rows TEXT ...] [--seconds 290] [--bytes N] [--json FILE] [--quick]
 
-All libraries run in one session. The table shows for each benchmark PyGPU's median, the best other library's, their
-ratio (above 1 PyGPU is faster), the goal, and the limit: the value of the driver, of the vendor's library alone, or of
-a kernel written by hand. Rates count the bytes that must move. They are measured in bursts; the JSON file also has the
-rates under sustained load. `--rows` selects benchmarks whose name contains one of the texts. Each group of benchmarks
-runs in a separate process. The file is written after each group.
+All libraries run in one session. The table shows for each benchmark the median of PyGPU, the median of the best other
+library, their ratio (PyGPU is faster if it exceeds 1), the goal, and the limit: the value of the driver, of the
+vendor's library alone, or of a kernel written by hand. Rates count the bytes that must move. The table has the rates of
+short bursts of calls; the JSON file also has the rates under sustained load. `--rows` selects benchmarks whose name
+contains one of the texts. Each group of benchmarks runs in a separate process. The JSON file is written after each
+group.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import machine
 from last_rows_groups import BATCHES, GROUPS, OWN, SIDES, Results, Settings
 
-# Fraction by which PyGPU may be slower than the best other library and still reach its goal, because times are noisy.
+# PyGPU reaches its goal even if it is slower than the best other library by this fraction, because times are noisy.
 NOISE = 0.02
 NUMPY, FLOOR = "NumPy", "floor"
 BEST_PEER = "the best peer, less 2 % of noise"
@@ -33,14 +34,14 @@ BEST_PEER = "the best peer, less 2 % of noise"
 
 @dataclass(frozen=True)
 class Row:
-    """Define one row of the table: a benchmark with its group, its goal and its limit."""
+    """Define one row of the table: a benchmark with its group, its goal, and the limit of its value."""
 
     what: str
     group: str
     call: str
     unit: str
-    # None if the goal is the value of the best other library. If `over_floor` is true, the goal is the driver's value
-    # of the row `limit` plus the number `goal`.
+    # The goal as a number; None if it is the value of the best other library. If `over_floor` is true, `goal` is added
+    # to the driver's value in the row `limit`.
     goal: float | None = None
     over_floor: bool = False
     # Name of the row whose value bounds this row. If that row has values of several libraries, the driver's value
@@ -49,11 +50,11 @@ class Row:
 
     @property
     def is_rate(self) -> bool:
-        """Return whether greater values are better."""
+        """Return whether the value is a rate, so that greater values are better."""
         return self.unit == "GB/s"
 
     def evaluate(self, results: dict[str, Results]) -> dict[str, Any]:
-        """Return the values, the goal, and whether PyGPU reaches it, as a dictionary."""
+        """Return a dictionary with the values of this row, the goal, and whether PyGPU reaches the goal."""
         of_group = results.get(self.group, Results())
         values = of_group.rows.get(self.call, {})
         bound = self._limit(of_group)
@@ -157,7 +158,7 @@ ROWS = [
 
 
 def measure(group: str, calls: list[str], settings: Settings) -> Results:
-    """Measure one group of benchmarks in a separate process."""
+    """Measure one group of benchmarks in a new process."""
     _, environment = GROUPS[group]
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     variables = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} | environment | os.environ

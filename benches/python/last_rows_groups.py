@@ -1,7 +1,8 @@
 """Measure the groups of benchmarks that last_rows.py lists as rows of its table; each group runs in a separate process.
 
-A row has a value for each library. A rate on the device is that of a burst of at most 20 calls after a pause, when the
-device's clock is highest. PyGPU and the fastest peer also have a sustained rate, after a quarter of a second of calls.
+A row has a value for each library. Rates on the device are measured in a burst of at most 20 calls after a pause, when
+the device's clock is highest. For PyGPU and the fastest other library a sustained rate is also measured, after 0.25 s
+of calls.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ Calls = dict[str, tuple[Callable[[], Any], int]]
 Figures = dict[str, dict[str, float]]
 # Durations in seconds: a burst of calls, the pause before it, and the load before a sustained value is measured.
 BURST, PAUSE, LOAD = 0.01, 0.01, 0.25
-# A call of linear algebra that is expected to take more seconds is not measured.
+# A call of linear algebra that is expected to take more than this number of seconds is not measured.
 LONGEST = 5.0
 SIDES, BATCHES = (512, 1024, 2048, 4096), {16: 1000, 32: 1000, 64: 250}
 PEERS = ("torch", "cupy")
-# For each benchmark file that measures rates: the function that returns its calls, and the measured libraries.
+# For each benchmark file that measures rates, the function that returns the timed calls, and the measured libraries.
 FAMILIES = {
     "transforms": ("large", (OWN, *PEERS, "jax")),
     "products": ("from_the_left", (OWN, *PEERS, "jax")),
@@ -44,7 +45,7 @@ MODULES = {"PyGPU": "PyGPU", "torch": "torch", "CuPy": "cupy", "JAX": "jax", "Nu
 
 @dataclass
 class Settings:
-    """Hold the array sizes of a measurement, the names of the calls to measure, and the time at which it ends."""
+    """Hold a measurement's array sizes, the names of the calls to measure, and the time at which to stop."""
 
     bytes: int = GIB
     quick: bool = False
@@ -75,7 +76,7 @@ class Results:
         self.rows.setdefault(row, {})[library] = value
 
     def attempt(self, what: str, work: Callable[[], Any]) -> Any:
-        """Return the result of a function; after an error, keep its reason and return None."""
+        """Return the result of a function; if it fails, store the reason of the failure and return None."""
         try:
             return work()
         except Exception as error:  # A library that lacks a function must not end the measurement.
@@ -118,7 +119,7 @@ def rates(results: Results, columns: list[tuple[Library, Calls]], settings: Sett
         for library, calls in columns:
             if name in calls:
                 call, work = calls[name]
-                # The first call also compiles.
+                # The first call also compiles the kernel, so it is not timed.
                 if results.attempt(f"{name}, {library.name}", lambda one=library, call=call: one.elapsed(call, 1)):
                     able.append((library, call, work, []))
         for _ in range(settings.rounds):
@@ -133,7 +134,7 @@ def rates(results: Results, columns: list[tuple[Library, Calls]], settings: Sett
 
 
 def device(results: Results, settings: Settings) -> None:
-    """Measure the rates on the device, in GB/s of bytes that must move, and the rates that bound them."""
+    """Measure the device rates of calls, and the upper bounds of these rates, in GB/s of bytes that must move."""
     import vendor_limits
 
     limits, failures = vendor_limits.all_of(settings.count)
@@ -157,7 +158,7 @@ def device(results: Results, settings: Settings) -> None:
 
 
 def linear_algebra(results: Results, settings: Settings) -> None:
-    """Measure factorizations in milliseconds: matrices of each side, and batches of small matrices."""
+    """Measure the milliseconds of factorizations of matrices of each side, and of batches of small matrices."""
     import factorizations
 
     sides = (16, 32) if settings.quick else SIDES
@@ -174,8 +175,8 @@ def linear_algebra(results: Results, settings: Settings) -> None:
             if not settings.wants(row):
                 continue
             for library, calls in columns:
-                # A side twice as long needs eight times the operations, so the time for the previous side predicts this
-                # time.
+                # A matrix of twice the side needs eight times the operations, so the time for the previous side
+                # predicts the time for this side.
                 expected = 0.0 if batch else 8 * last.get((name, library.name), 0.0)
                 if time.time() + 2 * expected > settings.until or expected > LONGEST:
                     results.failures[f"{row}, {library.name}"] = f"not measured: about {expected:.1f} s a call"
@@ -191,7 +192,7 @@ def linear_algebra(results: Results, settings: Settings) -> None:
 def median(library: Library, call: Callable[[], Any]) -> float:
     """Return the seconds of one call, or the median of several calls if a call takes less than 0.1 s.
 
-    The first call compiles or makes the library's plan.
+    The first call is not timed, because it compiles kernels or creates the library's plan.
     """
     library.elapsed(call, 1)
     library.synchronize()
@@ -203,7 +204,7 @@ def median(library: Library, call: Callable[[], Any]) -> float:
 
 
 def small(results: Results, settings: Settings) -> None:
-    """Measure the microseconds until calls on 16 elements return, each launched eagerly."""
+    """Measure the microseconds until calls on 16 elements return; PyGPU launches each operation eagerly."""
     import arithmetic
     import reductions
     import selection
@@ -259,7 +260,7 @@ def launch(results: Results, settings: Settings) -> None:
 
 
 def compared(results: Results, own: list[str], peers: list[str], sizes: list[int], settings: Settings) -> None:
-    """Measure small calls in nanoseconds and transfers in GB/s by compare.py; other libraries run in one round only."""
+    """Measure small calls (ns) and transfers (GB/s) by compare.py; other libraries than PyGPU run in one round only."""
     import compare
     import worker
 
@@ -280,24 +281,24 @@ def compared(results: Results, own: list[str], peers: list[str], sizes: list[int
 
 
 def label(size: int) -> str:
-    """Return a number of bytes in binary units."""
+    """Format a number of bytes with a binary unit."""
     return f"{size // GIB} GiB" if size >= GIB else f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
 
 
 def views(results: Results, settings: Settings) -> None:
-    """Measure views and properties of arrays, and those of NumPy for comparison."""
+    """Measure views and properties of PyGPU's arrays, and of NumPy's arrays for comparison."""
     compared(results, ["PyGPU", "NumPy"], [] if settings.quick else ["torch", "CuPy"], [], settings)
 
 
 def transfers(results: Results, settings: Settings) -> None:
-    """Measure transfers, and the driver's copies of pinned memory for comparison."""
+    """Measure PyGPU's transfers, and the driver's copies of pinned memory for comparison."""
     sizes = [64 * KIB] if settings.quick else [MIB, 16 * MIB, 256 * MIB, GIB]
     own = ["PyGPU", "NumPy" if settings.quick else "floor"]
     compared(results, own, [] if settings.quick else ["torch", "CuPy", "JAX"], sizes, settings)
 
 
 def import_times(results: Results, settings: Settings) -> None:
-    """Measure the milliseconds of `import PyGPU` and of another library's import, after an import of NumPy."""
+    """Measure the milliseconds of `import PyGPU` and of the imports of other libraries, after an import of NumPy."""
     import import_time
 
     for name, repeats in ((OWN, 2 if settings.quick else 20), ("cupy", 3)):
@@ -319,5 +320,6 @@ GROUPS: dict[str, tuple[Callable[[Results, Settings], None], dict[str, str]]] = 
 }
 """Map the name of a group to the function that measures it, and to the environment of its process.
 
-If the timed calls delete their results, deferral is off, because PyGPU would never compute the deferred operations.
+Groups whose timed calls delete their results turn deferral off, because PyGPU would never compute the deferred
+operations.
 """

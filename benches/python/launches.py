@@ -1,13 +1,13 @@
-"""Measure launches of kernels and graphs, and the first launch of a process, against the driver and other libraries.
+"""Time launches of kernels and graphs, and the first launch of a process, with PyGPU, the driver and other libraries.
 
     python benches/python/launches.py [--json FILE] [--rounds 15]
 
 - launch: the host's time of an asynchronous launch with five arguments, measured by `timeit`. All cases alternate in
-  each round, and the value is the median over the rounds. The lower bound is a loop in C that calls cuLaunchKernel.
+  each round, and the value is the median over the rounds. The lower bound is the time of cuLaunchKernel in a loop in C.
 - graph: the time between launches of a graph of 100 empty kernels, per kernel. The lower bound is the driver's
   cuGraphLaunch of such a graph, captured by driver calls.
-- first launch: the time from the source to the end of the first launch. The process is new and has created its context;
-  the kernel is in the library's cache on disk.
+- first launch: the time from the source to the end of the first launch. The time is measured in a new process that has
+  created its context; the library's cache on disk contains the kernel.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def cupy_graph() -> Callable[[], Any]:
 
 
 def found(name: str, make: Callable[[], Any]) -> Any:
-    """Call a function that needs another library, and return its result; None if the library is missing."""
+    """Return the result of a function that needs another library, or None if the library is missing."""
     try:
         return make()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Define the measured libraries: the names that their timed statements in calls.py use, and how to wait for them.
+"""Define the measured libraries: the names that their statements in calls.py use, and how to wait for the device.
 
 For every library `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` a copy of
 `five` in the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports
@@ -37,7 +37,7 @@ class Library:
     note: str = ""
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """Return a function that runs a statement for a given number of iterations and returns its seconds."""
+        """Return a function that runs a statement a given number of times and returns the seconds of the whole run."""
         return timeit.Timer(statement, globals=self.names).timeit
 
 
@@ -108,7 +108,7 @@ def pycuda() -> Library:
 
 
 def pybindgpu() -> Library:
-    """Describe PybindGPU, whose `get` fills and returns the single host buffer of an array."""
+    """Describe PybindGPU, whose `get` always fills and returns the same host buffer of an array."""
     import PybindGPU
 
     names = {
@@ -136,7 +136,7 @@ def numba() -> Library:
 
 
 def jax() -> Library:
-    """Describe JAX, for which a wait for the device computes one more result and waits for this result."""
+    """Describe JAX, for which a wait for the device means to compute one more result and wait for this result."""
     import jax
 
     if jax.default_backend() != "gpu":
@@ -170,7 +170,7 @@ def floor() -> Library:
 
 
 def exchange() -> Library:
-    """Describe one process that loads PyGPU and all installed libraries that import its arrays."""
+    """Describe a process that loads PyGPU and all installed libraries that import PyGPU's arrays."""
     import PyGPU
 
     on_cpu = PyGPU.backend_name() == "cpu"

@@ -1,4 +1,4 @@
-"""Describe the machine and the library versions of a measurement; every result file contains this description."""
+"""Describe the machine on which a benchmark runs, and the installed library versions, for every result file."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def versions() -> dict[str, str]:
 
 
 def pygpu() -> dict[str, Any]:
-    """Return a description of PyGPU's device, or the error of the query."""
+    """Return a description of PyGPU's device, or the error of the query for the device."""
     import PyGPU
 
     try:

@@ -2,10 +2,10 @@
 
     python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
 
-The unit is gigabytes per second of necessary traffic. A stencil combines each element with its neighbours. It reads a
-plane or cube and writes a result; a function reads its operands and writes its result. All libraries evaluate the same
-NumPy expressions. PyGPU defers the operations of a stencil and computes them by one kernel, which an explicit flush
-launches.
+The unit is gigabytes per second of necessary traffic. A stencil combines each element with its neighbours. The traffic
+of a stencil is the plane or cube, read once, and the result, written once; the traffic of a function is its operands
+and its result. All libraries evaluate the same NumPy expressions. PyGPU defers the operations of a stencil and computes
+them by one kernel, which an explicit flush launches.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python benches/python/order.py [--bytes N] [--rounds 5] [--json FILE]
 
-Each key is counted once, regardless of how often memory is read; `unique` gets a quarter of the keys. Times of large
+Each key is counted once, regardless of how often a sort reads it; `unique` gets a quarter of the keys. Times of large
 arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the call
 returns; each result is deleted at once.
 """

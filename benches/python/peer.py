@@ -5,8 +5,9 @@
 Three cases are measured:
 
 - copies: `target[...] = source` and the driver's cuMemcpyPeerAsync (or HIP's) alternate, in both directions;
-- copies of every second column: only copied bytes count, and the driver copies as many adjacent bytes;
-- sums: `all_reduce` of two processes by NCCL, in PyGPU's and in torch's memory; skipped without torch.
+- copies of every second column: the rate counts only copied bytes, and the driver copies the same number of adjacent
+  bytes;
+- sums: `all_reduce` of two processes by NCCL, in PyGPU's and in torch's memory; skipped if torch is missing.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ AT_ONCE = 8
 
 
 def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], Any]) -> dict[str, float]:
-    """Return the median GB/s of each copy over the rounds, in which the copies alternate."""
+    """Time the copies alternately in several rounds, and return the median GB/s of each copy."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for each in range(ROUNDS + 1):
         for name, work in works.items():
@@ -85,7 +86,7 @@ def assign(target: Any, source: Any) -> Callable[[], None]:
 
 
 def copies(nbytes: int, here: int, there: int) -> list[dict[str, Any]]:
-    """Measure a copy of adjacent bytes, and one of every second column, from device `there` to device `here`."""
+    """Measure copies of adjacent bytes and copies of every second column, from device `there` to device `here`."""
     driver = Driver()
     target, source = (PyGPU.zeros(nbytes // 4, "f4", device=device) for device in (here, there))
     # Each row of the matrix has 4096 elements that are copied; only copied elements count for the rate.

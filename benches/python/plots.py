@@ -21,7 +21,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from report import BARS, PANELS, TITLES, label, table
 
-# With these settings equal results give identical files, and SVG files contain text as text.
+# With these settings of matplotlib, equal results give identical files, and SVG files contain text as text, not as
+# outlines.
 STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
 COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
@@ -29,7 +30,7 @@ COLOURS = {
     "OpenMP": "#1f77b4", "CuPy ReductionKernel": "#aec7e8", "by hand": "#404040", "the driver alone": "#000000",
     "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#f7b6d2",
 }  # fmt: skip
-# Units of the result tables, each with the axis label of a plot.
+# Units in the result files, each with the axis label of its plots.
 UNITS = {
     "GB/s": "GB/s of what must move", "Gkey/s": "thousand million keys a second", "calls/s": "calls a second",
     "a second": "what the row says, a second", "us": "microseconds", "ms": "milliseconds",
@@ -112,7 +113,7 @@ def latency(results: dict[str, Any], path: Path) -> None:
 
 
 def write(results: dict[str, Any], folder: Path) -> None:
-    """Write each plot for which the results contain values."""
+    """Write a file for each plot for which the results contain values."""
     folder.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(STYLE):
         if results["transfers"]:
@@ -122,7 +123,7 @@ def write(results: dict[str, Any], folder: Path) -> None:
 
 
 def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
-    """Draw the values of each table row as a group of bars, in the given unit or else the most frequent one."""
+    """Draw each table row with the given unit, or with the most frequent unit, as a group of bars."""
     rows = table(results)
     units = [unit for unit in UNITS for name in rows if name.endswith(f"({unit})")]
     unit = unit or max(UNITS, key=units.count)

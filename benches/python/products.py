@@ -1,10 +1,10 @@
-"""Compare products with torch and CuPy: TFLOP/s of matrices, GB/s if one operand is a vector.
+"""Compare matrix products with torch and CuPy, in TFLOP/s; products with a vector in GB/s.
 
     python benches/python/products.py [--bytes N] [--rounds 5] [--json FILE]
 
 A float32 matrix that is multiplied with a vector has N / 4 bytes. Times are measured between two events over 20 calls.
-The time of 3 x 3 matrices is measured on the host until the call returns; each result is deleted at once. Large
-products of floats use cuBLAS if installed; PYGPU_BLAS=own times PyGPU's own kernels.
+The time of 3 x 3 matrices is measured on the host until the call returns; each result is deleted at once. PyGPU
+computes large products of floats by cuBLAS if it is installed; with PYGPU_BLAS=own, by its own kernels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with a number: thousands of operations, or bytes that a call must move."""
+    """Return the timed functions, each with the call's thousands of operations, or with the bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)

@@ -2,9 +2,9 @@
 
     python benches/python/reductions.py [--bytes N] [--rounds 5] [--json FILE]
 
-The number of gigabytes is the size of the operands, read once, plus that of the results, written once. Times of large
-arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the call
-returns; each result is deleted at once.
+The number of gigabytes is the size of the operands, read once, plus the size of the results, written once. Times of
+large arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the
+call returns; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
-    """Return a function that calls the method `name` of an array with the axis, by the keyword `axis` or `dim`."""
+    """Return a function that calls an array's method `name` and passes the axis as `axis`, or as `dim` to torch."""
     method = getattr(x, name)
     if axis is None:
         return method

@@ -7,7 +7,8 @@ from typing import Any
 from goals import FLOOR, RATE, REFERENCE, SUBJECT
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-# For each panel of the plot: title, transfer of the libraries, and the driver's transfer, which shows the bus limit.
+# For each panel of the plot of transfers: the title, the transfer of the libraries, and the driver's transfer, which
+# shows the limit of the bus.
 PANELS = [
     ("to_gpu, pageable", "to device", "to device, pinned"),
     ("to_gpu, pinned", "to device, pinned", "to device, pinned"),
@@ -43,7 +44,7 @@ def label(size: int) -> str:
 
 
 def figure(value: float | None, unit: str = "ns") -> str:
-    """Format a rate with three digits, or a time as a whole number of nanoseconds."""
+    """Format a rate with three digits, or a time in nanoseconds as a whole number."""
     if value is None:
         return ""
     return f"{value:.0f}" if unit != RATE else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -81,7 +82,7 @@ def goal_table(results: dict[str, Any]) -> str:
 
 
 def _columns(rows: list[dict[str, float]], names: list[str]) -> list[str]:
-    """Return the libraries for which there is any value, in the order of the tables."""
+    """Return the libraries that have at least one value, in the order of the table's columns."""
     return [name for name in names if any(name in row for row in rows)]
 
 
@@ -116,7 +117,7 @@ def transfer_table(results: dict[str, Any]) -> str:
 
 
 def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the rows of any benchmark's result file: the name with its unit, and the value of each library."""
+    """Return the rows of a result file: the name and unit of each benchmark, and the value of each library."""
     given = results.get("rows", {})
     rows: dict[str, dict[str, float]] = dict(given) if isinstance(given, dict) else {}
     for one in results.get("throughput", []):
@@ -126,7 +127,7 @@ def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
         rows.setdefault(f"launch, {way or 'native'} (us)", {})[library] = value
     for one in results.get("results", []):
         if "case" not in one:
-            continue  # The file import_time.json has no cases.
+            continue  # The results in the file import_time.json have no key `case`.
         if one.get("variant") == "chosen" and one["itemsize"] == 4:
             rows[f"{one['case']} (GB/s)"] = {"PyGPU": one["GB/s"]}
         elif "ratio" in one:

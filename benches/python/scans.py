@@ -3,9 +3,9 @@
     python benches/python/scans.py [--bytes N] [--rounds 5] [--json FILE]
     python benches/python/scans.py repeat
 
-Half of the N bytes is scanned, by default 2^27 elements, and half is written. Times of large arrays are measured
-between two events over 20 calls. The time of a small array is measured on the host until the call returns; each result
-is deleted at once. `repeat` compares the bits of PyGPU's scans over a hundred calls.
+A scan reads N / 2 bytes, by default 2^27 elements, and writes N / 2 bytes. Times of large arrays are measured between
+two events over 20 calls. The time of a small array is measured on the host until the call returns; each result is
+deleted at once. `repeat` compares the bits of PyGPU's scans over a hundred calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: int) -> Callable[[], Any]:
-    """Return a function that calls the method `name` of an array with the axis, by the keyword `axis` or `dim`."""
+    """Return a function that calls an array's method `name` and passes the axis as `axis`, or as `dim` to torch."""
     method = getattr(x, name)
     return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
 

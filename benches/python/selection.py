@@ -2,9 +2,9 @@
 
     python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
 
-The number of gigabytes is the size of the mask and the operands, read once, plus that of the results, written once. A
-copied row counts twice, as it is read and written. Times of large arrays are measured between two events over 20 calls.
-The time of a small array is measured on the host until the call returns; each result is deleted at once.
+The number of gigabytes is the size of the mask and the operands, read once, plus the size of the results, written once.
+A copied row counts twice, because it is read and written. Times of large arrays are measured between two events over 20
+calls. The time of a small array is measured on the host until the call returns; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until calls that select by a mask of sixteen elements return; results are deleted at once."""
+    """Return the seconds until a selection by a mask of sixteen elements returns; each result is deleted at once."""
     import numpy as np
 
     s = library.array(np.arange(16, dtype=np.float32))

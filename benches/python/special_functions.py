@@ -3,8 +3,9 @@
     python benches/python/special_functions.py [--bytes N] [--rounds 5] [--json FILE]
 
 Each function reads operands of N bytes, 1 GiB by default, of float32 and then of float64, and writes into an existing
-array. All operands of a library need 30 N bytes of device memory. Values are uniform in the range of the table. Times
-are measured between two events over 20 calls; first_calls.py measures the times of first calls.
+array. All operands of a library need 30 N bytes of device memory. Operands are uniform in the range that `OPERANDS`
+lists for the function. Times are measured between two events over 20 calls; first_calls.py measures the times of first
+calls.
 """
 
 from __future__ import annotations

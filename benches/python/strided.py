@@ -3,7 +3,8 @@
     python benches/python/strided.py [--bytes 1073741824] [--only transposed] [--variants "" tiles flat] [--json FILE]
 
 A variant is a value of PYGPU_STRIDED_COPY, which PyGPU reads once per process, so each variant has a separate process.
-The first variant, "", is PyGPU's own choice. "memcpy" is the floor: a copy of adjacent bytes.
+With the first variant, "", PyGPU chooses the kernel of each copy. The case "memcpy", a copy of adjacent bytes, is the
+reference.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ Case = tuple[str, Callable[[], Any], int]
 
 
 def cube(size: int, itemsize: int) -> tuple[int, int, int]:
-    """Return the lengths of a cube: three multiples of 64, for about the given number of bytes."""
+    """Return three equal multiples of 64, the side lengths of a cube of about the given number of bytes."""
     side = max(64, round((size / itemsize) ** (1 / 3) / 64) * 64)
     return side, side, side
 
 
 def square(size: int, itemsize: int) -> tuple[int, int]:
-    """Return the lengths of a square: two equal powers of two, the worst case for caches and memory banks."""
+    """Return the side lengths of a square: two equal powers of two, the worst case for caches and memory banks."""
     side = 1 << max(6, round(numpy.log2(size / itemsize) / 2))
     return side, side
 
@@ -117,7 +118,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def measure(size: int, only: str, sizes: list[int]) -> None:
-    """Measure all cases in this process, and print one JSON object for each."""
+    """Measure all cases in this process, and print one JSON object for each case."""
     import PyGPU
 
     for itemsize in sizes:

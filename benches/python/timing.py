@@ -16,7 +16,7 @@ from typing import Any
 import machine
 
 CALLS = 20
-# A call that takes longer than this number of seconds is timed only once.
+# If a call takes longer than this number of seconds, only one call is timed.
 LONG = 0.1
 # Number of small calls that are timed together, as one batch.
 BATCH = 300
@@ -36,7 +36,7 @@ class Library:
         return self.module.to_gpu(host) if self.name == "PyGPU" else self.module.asarray(host)
 
     def cast(self, array: Any, dtype: Any) -> Any:
-        """Return an array converted to another dtype."""
+        """Return the array converted to another dtype."""
         return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
 
     def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
@@ -54,7 +54,7 @@ class Library:
             self.module.synchronize()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Return device seconds of one call, measured by events around many short calls or few long ones."""
+        """Return the device seconds of one call, measured by events around many short calls or around one long call."""
         call()
         self.synchronize()
         begun = time.perf_counter()
@@ -87,7 +87,7 @@ class Library:
 
 
 class Jax(Library):
-    """Time JAX's separate operations by the host's clock over many calls, because JAX has no events."""
+    """Time JAX's operations without `jit`, by the host's clock over many calls, because JAX has no events."""
 
     def __init__(self) -> None:
         super().__init__("jax")
@@ -124,8 +124,8 @@ class Column:
 def host_seconds(library: Library, call: Callable[[], Any]) -> float:
     """Return the host's seconds until one call returns.
 
-    This is the minimum over batches of calls. A batch is shorter than the queue of the stream, which is drained between
-    the batches.
+    This is the minimum over batches of calls. A batch has fewer calls than fit into the stream's queue, and the device
+    completes them between batches.
     """
     batches = []
     for _ in range(20):
@@ -159,7 +159,7 @@ def measure(
 
     `large` returns functions on the given number of four-byte elements, each with its amount of work, such as bytes;
     `unit` is the name of a billion such units per second. `small` returns the seconds until calls on small arrays
-    return. `names` are the compared libraries; the columns `more` follow theirs.
+    return. `names` are the compared libraries; the columns of `more` follow their columns.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)

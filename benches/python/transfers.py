@@ -1,10 +1,10 @@
 """Define the transfers of each library: to the device and back, pageable, pinned and strided.
 
-"to device" creates an array from an ndarray; it is deleted, outside the timing, before the next array is created. "from
-device" creates an ndarray. In "dropped" the result is dropped inside the timing, as in a loop that uses it once; in
-"fresh" all results are kept, so that no library can reuse the memory of one result for the next. "into" fills existing
-memory. A strided host array is every second column of an array that is twice as wide; its size counts only its own
-elements. Each call ends when the data has arrived.
+"to device" creates an array from an ndarray; the array is deleted, outside the timing, before the next one is created.
+"from device" creates an ndarray. In "dropped" the result is dropped inside the timing, as in a loop that uses each
+result once; in "fresh" all results are kept, so that no library can reuse the memory of one result for the next. "into"
+fills existing memory. A strided host array consists of every second column of a wider array; its size counts only its
+own elements. Each call ends when the data has arrived.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_STRIDED = 256 << 20
 # Greatest number of bytes in results that a measurement keeps, beyond the two results that every measurement needs.
 MOST_KEPT = 2 << 30
 
-# The time at which the result of a timed call is dropped.
+# When the result of a timed call is dropped: within its timing, after its timing, or after the timing of all calls.
 INSIDE, AFTER, NEVER = "inside the clock", "after the clock", "when all are timed"
 
 
@@ -207,7 +207,7 @@ def numba(arrays: Arrays) -> dict[str, TimedTransfer]:
 
 
 def jax(arrays: Arrays) -> dict[str, TimedTransfer]:
-    """Return JAX's transfers; each call needs a fresh array, because an array caches its ndarray."""
+    """Return JAX's transfers; each download needs a fresh array, because an array of JAX caches its ndarray."""
     import jax
 
     array = jax.device_put(arrays.host).block_until_ready()
@@ -237,7 +237,7 @@ WAYS: dict[str, Callable[[Arrays], dict[str, TimedTransfer]]] = {
 
 
 def seconds(way: TimedTransfer, size: int, budget: float) -> float:
-    """Return the median time of a call, repeated at least twice after one warm-up call."""
+    """Return the median seconds of at least two calls, after one warm-up call."""
     times: list[float] = []
     kept: list[Any] = []
     began = time.perf_counter()

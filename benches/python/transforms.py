@@ -2,9 +2,9 @@
 
     python benches/python/transforms.py [--bytes N] [--rounds 5] [--json FILE]
 
-The unit is gigabytes per second of necessary traffic: one pass over operand and result, regardless of intermediate
-passes. Times are measured between two events over 20 calls. Times of small transforms are measured on the host until
-the call returns; each result is deleted at once.
+The unit is gigabytes per second of necessary traffic: the operand read once and the result written once, although a
+transform may need several passes. Times are measured between two events over 20 calls. The time of a small transform is
+measured on the host until the call returns; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from timing import Library, host_seconds, measure
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
     """Return the timed functions, each with the number of bytes that a call must move.
 
-    The arrays have `count // 2` complex numbers or fewer, because a complex number takes the place of two elements.
+    The arrays have `count // 2` complex numbers or fewer, because a complex number has the size of two elements.
     """
     import numpy as np
 
@@ -48,7 +48,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until calls of small transforms return; each result is deleted at once."""
+    """Return the seconds until the call of a small transform returns; each result is deleted at once."""
     import numpy as np
 
     few = library.array(np.ones(64, np.complex64))

@@ -1,8 +1,8 @@
 """Define calls that bound rows of last_rows.py: the vendor's functions without a library, and kernels written by hand.
 
-All calls use PyGPU's memory and PyGPU's current stream, so that PyGPU's events measure them. Each function returns
-calls, each with the number of bytes that it must move, as the other benchmarks do. A copy within the device bounds rows
-that read and write; cuFFT's plan for the strides of an array bounds its transforms.
+All calls use PyGPU's memory and PyGPU's current stream, so that PyGPU's events measure them. As in other benchmarks,
+each function here returns calls with the number of bytes that each must move. The rate of a copy within the device
+bounds benchmarks that read and write memory; cuFFT's plan for the strides of an array bounds transforms of this array.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Plan:
             raise RuntimeError(f"{name} gave {code}")
 
     def call(self, source: PyGPU.GPUArray, target: PyGPU.GPUArray) -> Callable[[], None]:
-        """Return a function that transforms `source` into `target`, both of which it keeps alive."""
+        """Return a function that transforms `source` into `target` and keeps both arrays alive."""
         places = (ctypes.c_void_p(source.ptr), ctypes.c_void_p(target.ptr))
         if self.kind == COMPLEX:
             return lambda _keep=(source, target): self._checked("cufftExecC2C", self.handle, *places, FORWARD)
@@ -103,7 +103,7 @@ class Plan:
 
 
 def _first(names: list[str]) -> ctypes.CDLL:
-    """Load the first library that exists."""
+    """Load the first shared library of a list that exists."""
     for name in names:
         try:
             return ctypes.CDLL(name)
@@ -127,7 +127,7 @@ def transforms(count: int) -> Calls:
 
 
 def all_of(count: int) -> tuple[Calls, dict[str, str]]:
-    """Return all calls for the number of four-byte elements, and the reasons of missing calls."""
+    """Return all calls on arrays of `count` four-byte elements, and the reasons of missing calls."""
     calls: Calls = {}
     failures: dict[str, str] = {}
     for make in (copies, by_hand, transforms):

@@ -1,4 +1,4 @@
-"""Time one library once in a separate process, which compare.py starts in each round.
+"""Time one library in this process; compare.py starts a new process for each library and round.
 
 The command is `python worker.py NAME SETTINGS FILE`. SETTINGS is JSON (see `Settings`), and the worker writes its
 figures to FILE.
@@ -25,7 +25,7 @@ from transfers import MOST_STRIDED, WAYS, Arrays, seconds
 
 @dataclass
 class Settings:
-    """Select the cases to time, and the number and duration of their repetitions."""
+    """Hold the cases that a worker times, and the number and duration of their repetitions."""
 
     # Name of PyGPU's backend; empty until PyGPU is imported.
     backend: str = ""
@@ -70,7 +70,7 @@ def nanoseconds(library: libraries.Library, statement: str, settings: Settings) 
 
 
 def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, Any]:
-    """Return nanoseconds by case and library, and the errors of failed statements."""
+    """Return the nanoseconds of each case by library, and the errors of failed statements."""
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
     for case in cases_of(library, settings):
@@ -91,7 +91,7 @@ def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, A
 
 
 def measure_transfers(library: libraries.Library, settings: Settings) -> dict[str, Any]:
-    """Return seconds by transfer and size, and the errors of failed calls."""
+    """Return the seconds of each transfer by size, and the errors of failed calls."""
     make = getattr(library, "ways", None) or WAYS.get(library.name)
     if library.name == "NumPy" and settings.backend not in ("", "cpu"):
         make = None  # NumPy's copies stay in host memory and do not use the bus to the device.
@@ -122,7 +122,7 @@ def measure_transfers(library: libraries.Library, settings: Settings) -> dict[st
 
 
 def main() -> None:
-    """Measure one library."""
+    """Measure the library that the command line names."""
     name, settings, path = sys.argv[1], Settings(**json.loads(sys.argv[2])), Path(sys.argv[3])
     try:
         library = libraries.PROCESSES[name]()

@@ -1,4 +1,4 @@
-//! Defines arrays: an array is a block of memory with a layout and a dtype. Views share the block.
+//! Defines arrays: an array is a memory block with a layout and a dtype. Views of an array share its memory block.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -52,15 +52,15 @@ impl Drop for BaseOwner {
     }
 }
 
-/// All data of an array except layout and dtype. This smaller type is separate, because each function that returns a
-/// large `Array` copies the array.
+/// All data of an array except layout and dtype. The type is separate, because it is smaller than an `Array`, and each
+/// function that returns an `Array` copies it.
 pub struct ArrayPlacement {
     /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Number of bytes from the start of the memory block to element zero of the layout. Added to a byte offset from
-    /// element zero, it gives the offset from the start of the block.
+    /// Number of bytes from the start of the memory block to element zero of the array. The sum of `shift` and a byte
+    /// offset from element zero is the offset from the start of the block.
     pub shift: i64,
-    /// Whether writes to the array are rejected.
+    /// Whether PyGPU rejects writes to the array.
     pub readonly: bool,
     /// An owner that the array keeps alive in addition to the memory block.
     pub owner: Option<OwnerBox>,
@@ -97,12 +97,12 @@ impl ArrayPlacement {
                 None => Allocation::unowned(first, bytes, stream),
             }
         };
-        // From here on, the layout's offset is the distance from the first byte of the memory block, not from element
-        // zero.
+        // In an array, offsets are counted from the first byte of the memory block, whereas `extent` is counted from
+        // element zero.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
 
-    /// Creates an array that uses this memory block.
+    /// Creates an array with the given layout in this memory block.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -117,7 +117,7 @@ impl ArrayPlacement {
 }
 
 impl Array {
-    /// Allocates an uninitialized array, usable in the order of `stream`.
+    /// Allocates an uninitialized array. Work enqueued on `stream` may use it without further synchronization.
     ///
     /// # Errors
     /// `ValueError` for a negative or too large shape; `OutOfMemory`; driver errors.
@@ -147,19 +147,19 @@ impl Array {
         Ok(Self { allocation, layout, dtype, readonly, owner: None })
     }
 
-    /// Returns the same array with an additional owner. Views of the array keep this owner alive too.
+    /// Returns the array with an additional owner. Views of the array keep this owner alive too.
     #[must_use]
     pub fn with_owner(self, owner: OwnerBox) -> Self {
         Self { owner: Some(Arc::new(BaseOwner(Some(owner)))), ..self }
     }
 
-    /// Returns the additional owner, and the number of arrays that share this owner.
+    /// Returns the array's owner besides its memory block, and the number of arrays that share this owner.
     pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         let owner = self.owner.as_ref()?;
         Some((&**owner.0.as_ref()?, Arc::strong_count(owner)))
     }
 
-    /// Creates an array that uses external memory. The block is freed with the last array that uses it.
+    /// Creates an array that uses external memory. `owner` is dropped with the last array that uses this memory.
     ///
     /// # Errors
     /// `ValueError` if the elements would lie outside the address space.
@@ -181,8 +181,8 @@ impl Array {
         ground.array(layout, dtype)
     }
 
-    /// Initializes the uninitialized `slot` with an array in the block `allocation`. The array has the layout of a
-    /// single element, until the caller sets another layout; see [`Self::write_view`].
+    /// Initializes the uninitialized `slot` with an array in the memory block `allocation`. The array has the layout of
+    /// a single element, until the caller sets another layout; see [`Self::write_view`].
     ///
     /// # Safety
     /// `slot` must be writable and must not hold an array.
@@ -198,8 +198,8 @@ impl Array {
         }
     }
 
-    /// Returns whether `slot` contains an array and not zeros. The two are distinguished by the pointer to the block,
-    /// which is never null in an array.
+    /// Returns whether `slot` contains an array and not zeros. An array and zeros are distinguished by the pointer to
+    /// the memory block, which is never null in an array.
     ///
     /// # Safety
     /// `slot` must be readable and contain an array or zeros.
@@ -260,15 +260,15 @@ impl Array {
         }
     }
 
-    /// Frees the array's memory block if this array is the block's only user and no driver call is needed. After a
-    /// result of `true`, the caller may only drop the array.
+    /// Frees the array's memory block if this array is the block's only user and no driver call is needed. If the
+    /// result is `true`, the caller may only drop the array.
     #[inline]
     pub fn try_return_to_cache(&mut self) -> bool {
         self.owner.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::try_return_to_cache)
     }
 
     /// Calls `forget` to discard the deferred operation that computes the array, if this array is the only user of its
-    /// memory block and the block has no memory yet. After a result of `true`, the caller may only drop the array.
+    /// memory block and the block has no memory yet. If the result is `true`, the caller may only drop the array.
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         Arc::strong_count(&self.allocation) == 1 && self.allocation.drop_unproduced(forget)
     }
@@ -310,7 +310,7 @@ impl Array {
         Ok(())
     }
 
-    /// Returns the same array, but read-only.
+    /// Returns a read-only array with the same memory and layout.
     pub fn as_readonly(&self) -> Self {
         Self { readonly: true, ..self.clone() }
     }
@@ -333,7 +333,7 @@ impl Array {
         self.dtype
     }
 
-    /// Returns whether writes are rejected.
+    /// Returns whether PyGPU rejects writes to the array.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.readonly

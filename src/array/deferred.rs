@@ -1,4 +1,5 @@
-//! Defines arrays whose memory block may not have memory yet. They have all properties of an array except the address.
+//! Defines arrays whose memory block may not have memory yet. Such an array has all properties of an array except its
+//! address.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -12,9 +13,9 @@ use pygpu_device::Device;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// An array that may be the result of a deferred operation, and then has no address before the operation is launched.
-/// [`Self::materialized`] returns the [`Array`] and fails if the block has no memory. A block never loses its memory,
-/// so the returned array stays valid while it is borrowed.
+/// An array that may be the result of a deferred operation. Such a result has no address until the operation is
+/// launched. [`Self::materialized`] returns the [`Array`] and fails if the block has no memory. A block never loses its
+/// memory, so the returned array stays valid while it is borrowed.
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct DeferredArray(Array);
@@ -41,8 +42,9 @@ impl DeferredArray {
         unsafe { &*ptr::from_ref(array).cast::<Self>() }
     }
 
-    /// Returns the array, whose address can then be read. The caller must neither flush nor use the interpreter between
-    /// this call and the use of the address, because a flush and the interpreter can run other code.
+    /// Returns the array as an [`Array`], whose address can be read. The caller must neither flush nor use the
+    /// interpreter between this call and the use of the address, because both can run other code that uses the
+    /// array.
     ///
     /// # Errors
     /// The error of the deferred operation; `ValueError` if the operation is still pending.
@@ -60,13 +62,13 @@ impl DeferredArray {
         Err(Error::value("the operation that makes this array was not launched"))
     }
 
-    /// Converts the value to an `Array` without launching its operation, for code that stores the array and later
-    /// borrows it as a `DeferredArray` again.
+    /// Converts the value to an `Array` without launching the operation that computes it. Used by code that stores the
+    /// array and later borrows it as a `DeferredArray`.
     pub fn into_held(self) -> Array {
         self.0
     }
 
-    /// Returns the additional owner, and the number of arrays that share this owner.
+    /// Returns the array's owner besides its memory block, and the number of arrays that share this owner.
     pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         self.0.owner()
     }
@@ -89,14 +91,13 @@ impl DeferredArray {
         self.0.device()
     }
 
-    /// Returns whether writes are rejected.
+    /// Returns whether PyGPU rejects writes to the array.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.0.readonly()
     }
 
-    /// Returns the array's memory block. The block's flags, size and owners are valid even before its memory is
-    /// allocated.
+    /// Returns the array's memory block. Its flags, size and owners are set even if its memory is not allocated yet.
     #[inline]
     pub fn allocation(&self) -> &Arc<Allocation> {
         self.0.allocation()

@@ -1,5 +1,5 @@
-//! Defines arrays: an array is a block of memory with a layout and a dtype. The module [`graph`] contains graphs:
-//! captured work that is launched as a whole.
+//! Defines arrays: an array is a memory block with a layout and a dtype. The module [`graph`] contains graphs: captured
+//! work that is launched as a whole.
 
 mod array;
 mod deferred;

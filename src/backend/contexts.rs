@@ -2,15 +2,15 @@
 
 use pygpu_base::error::{Error, Result};
 
-/// Gives access to the contexts of one backend's devices.
+/// Gives access to the driver's contexts of one backend's devices.
 pub trait Contexts: Send + Sync {
     /// Returns the driver's handle of the device's context; 0 for drivers without contexts.
     fn context(&self, device: i32) -> Result<usize> {
         let _ = device;
         Ok(0)
     }
-    /// Runs `work`, which calls another library of the vendor, while the device is current. The calls of `work` do not
-    /// invalidate a capture in progress.
+    /// Makes the device current and runs `work`, which calls a further library of the vendor (such as cuFFT). Calls in
+    /// `work` that an active capture would forbid do not invalidate the capture.
     ///
     /// # Errors
     /// `NotSupported` if the vendor has no such libraries; errors of the driver.

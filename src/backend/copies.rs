@@ -24,9 +24,9 @@ impl std::fmt::Debug for Direction {
     }
 }
 
-/// Permission for a copy on a stream to use host memory. A graph that captures a copy uses the memory at every launch,
-/// so pageable memory must not be used on a capturing stream. Only `memory::capture` creates this value, after it has
-/// checked the host memory.
+/// Permission for a copy on a stream to use host memory. A captured copy accesses the memory at every launch of the
+/// graph, so a copy on a capturing stream must not use pageable memory. Only `memory::capture` creates this value,
+/// after it has checked the host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HostUse(());
 
@@ -47,7 +47,7 @@ pub struct Pitched {
     pub address: Address,
     /// Distance between rows in bytes, which is at least the width of a row.
     pub row_pitch: usize,
-    /// Distance between planes in bytes, which is a multiple of `row_pitch`. It is ignored for a single plane.
+    /// Distance between planes in bytes, a multiple of `row_pitch`. The distance is ignored if there is only one plane.
     pub plane_pitch: usize,
 }
 
@@ -93,8 +93,8 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Copies bytes and waits until the copy is complete. Uses a single driver call if available, because one call is
-    /// faster than a copy and a synchronization.
+    /// Copies bytes and waits until the copy is complete. Uses a single driver call if the driver has such a call,
+    /// because two calls (copy and synchronize) take longer.
     ///
     /// # Safety
     /// See the trait.
@@ -128,7 +128,7 @@ pub trait Copies: Streams {
         stream: StreamHandle,
     ) -> Result<()>;
     /// Copies bytes between two devices: directly if possible, otherwise through the host. The copy is enqueued on
-    /// `stream`, which belongs to `source_device`.
+    /// `stream`, a stream of `source_device`.
     ///
     /// # Safety
     /// See the trait.

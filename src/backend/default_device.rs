@@ -1,5 +1,5 @@
-//! Stores the default device, which is used by threads that have not set a current device. It is 0, unless
-//! `PYGPU_DEVICE` or the program sets another one.
+//! Stores the default device, which is used by threads that have not set a current device. It is device 0, unless
+//! `PYGPU_DEVICE` or the program selects another device.
 //!
 //! A driver stores the current device of each thread. Without a default device, a program that uses device 1 would have
 //! to make this device current in each thread, including the threads of library thread pools.

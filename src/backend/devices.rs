@@ -39,7 +39,7 @@ pub struct MemoryInfo {
 pub struct DeviceProperties {
     /// The device's name, given by the vendor.
     pub name: String,
-    /// 16 bytes that identify the device on every host.
+    /// UUID: 16 bytes that identify the device worldwide.
     pub uuid: [u8; 16],
     /// PCI domain, bus and device number.
     pub pci: (i32, i32, i32),
@@ -100,6 +100,6 @@ pub trait Devices: Send + Sync {
     unsafe fn reset_device(&self, device: i32) -> Result<()>;
     /// Returns whether `device` can access the memory of `peer` directly.
     fn can_access_peer(&self, device: i32, peer: i32) -> Result<bool>;
-    /// Enables direct access of `device` to the memory of `peer`; a second call has no effect.
+    /// Enables direct access of `device` to the memory of `peer`. Calls after the first have no effect.
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()>;
 }

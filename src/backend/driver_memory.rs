@@ -19,7 +19,7 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns the driver's enum value of the attachment, which is equal in CUDA and HIP.
+    /// Returns the driver's enum value for this attachment. It is equal in CUDA and HIP.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -29,7 +29,7 @@ impl Attachment {
     }
 }
 
-/// Memory in which the pages of managed memory are stored.
+/// Location of the pages of managed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residence {
     /// In host memory.
@@ -42,15 +42,15 @@ pub enum Residence {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Advice {
-    /// The memory is read much more often than written: each reader may have a copy.
+    /// The memory is read much more often than written, so the driver may create a copy on each device that reads it.
     SetReadMostly = 1,
     /// Reverts the hint `SetReadMostly`.
     UnsetReadMostly = 2,
-    /// The memory should stay at the location that the call passes.
+    /// The memory should stay at the location that is passed with the hint.
     SetPreferredLocation = 3,
     /// Reverts the hint `SetPreferredLocation`.
     UnsetPreferredLocation = 4,
-    /// A processor, which the call passes, uses the memory often, and should access the memory without page faults.
+    /// The processor that is passed with the hint uses the memory often, and should access it without page faults.
     SetAccessedBy = 5,
     /// Reverts the hint `SetAccessedBy`.
     UnsetAccessedBy = 6,
@@ -92,13 +92,13 @@ pub trait DriverMemory: Send + Sync {
     ) -> Result<()>;
     /// Sets a usage hint for managed memory; the driver rejects other memory.
     fn advise_managed(&self, device: i32, address: Address, bytes: usize, advice: Advice, by: Residence) -> Result<()>;
-    /// Returns start and size of the block that contains an address of the device.
+    /// Returns start and size of the memory block that contains an address of the device.
     fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)>;
     /// Returns the device address of pinned host memory.
     fn device_address(&self, device: i32, address: Address) -> Result<Address>;
     /// Returns a handle by which other processes open a block of plain memory. `address` is the block's first byte.
     fn share_memory(&self, device: i32, address: Address) -> Result<[u8; HANDLE_BYTES]>;
-    /// Opens a block that another process shares, and returns its address.
+    /// Opens a memory block that another process shares, and returns the block's address.
     fn open_shared_memory(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<Address>;
     /// Closes a block that `open_shared_memory` opened.
     ///

@@ -42,12 +42,12 @@ pub trait Events: Send + Sync {
     /// # Safety
     /// The event is alive and belongs to the device.
     unsafe fn record_event_of_device(&self, device: i32, event: EventHandle) -> Result<bool>;
-    /// Returns whether all work before the event is complete.
+    /// Returns whether all work that precedes the event on its stream is complete.
     ///
     /// # Safety
     /// The event is alive.
     unsafe fn query_event(&self, device: i32, event: EventHandle) -> Result<bool>;
-    /// Blocks the host until all work before the event is complete.
+    /// Blocks the host until all work that precedes the event on its stream is complete.
     ///
     /// # Safety
     /// The event is alive.

@@ -10,12 +10,12 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// Upper bound of the resolution of file times by the operating system's clock, which advances by at most 10 ms.
+/// Upper bound of the step by which the operating system's clock, which sets file times, advances: 10 ms at most.
 const STEP: Duration = Duration::from_millis(20);
-/// Upper bound of the resolution of file times in file systems; some disks store times in steps of 2 s.
+/// Upper bound of the step in which file systems store file times; some store them in steps of 2 s.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Describes a path, and the state that its file must have so that a cached image is valid.
+/// A path, and the state that the file at this path must have so that a cached image is valid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileFingerprint {
     /// The path; absolute, unless the compiler searched relative to the current folder.
@@ -52,8 +52,8 @@ impl FileFingerprint {
             return None;
         }
         let hash = hash(&path)?;
-        // If the file was written shortly before the compilation, a later write may get the same file times, because
-        // their resolution is limited.
+        // If the file was written shortly before the compilation, a write after it may get the same file times, because
+        // the resolution of file times is limited.
         let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
         Some(Self { path, state: FileState::Read { mark, hash } })
     }
@@ -131,8 +131,8 @@ mod tests {
         std::fs::write(&path, "int b;").unwrap();
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
         assert!(!fingerprint.holds());
-        // A fingerprint taken long after the write relies on metadata alone. This suffices, because no program can set
-        // ctime back.
+        // If the fingerprint is taken long after the file was written, only metadata are compared. This suffices,
+        // because no program can set ctime back.
         let settled = FileFingerprint::read(path.clone(), later() + SETTLED).unwrap();
         assert!(matches!(&settled.state, FileState::Read { mark, .. } if !mark.is_empty()) && settled.holds());
         std::thread::sleep(STEP);

@@ -48,7 +48,7 @@ impl NodeKind {
         }
     }
 
-    /// Returns the driver's name of the kind, which messages contain.
+    /// Returns the driver's name of the kind, for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -71,12 +71,12 @@ impl NodeKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConditionHandle(pub u64);
 
-/// A condition, and the object that must stay alive as long as kernels may set the condition.
+/// A condition's handle, and the object that must stay alive as long as kernels may set the condition.
 #[derive(Clone)]
 pub struct Condition {
     /// Driver handle, which kernels receive.
     pub handle: ConditionHandle,
-    /// The object that the caller must keep alive, if any.
+    /// The object that the caller must keep alive, if there is one.
     pub owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -111,7 +111,7 @@ pub enum CaptureMode {
     Relaxed = 2,
 }
 
-/// Host work in a graph, executed at each launch. The work owns the objects that it uses.
+/// Host work in a graph, executed at each launch of the graph. The work owns the objects that it uses.
 pub type HostWork = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// Captures and graph launches on one backend's devices.
@@ -156,8 +156,8 @@ pub trait Graphs: Send + Sync {
     /// The stream is alive.
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured>;
 
-    /// Creates a condition for the graph that a stream captures. Each launch resets the condition to the default value;
-    /// `None` keeps the value of the previous launch.
+    /// Creates a condition for the graph that a stream captures. Each launch resets the condition to the value
+    /// `default`; if `default` is `None`, the condition keeps the value of the previous launch.
     ///
     /// # Safety
     /// The stream is alive.
@@ -223,8 +223,8 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// The graph is alive and contains the operation.
     unsafe fn node_kind(&self, device: i32, graph: GraphHandle, node: NodeHandle) -> Result<NodeKind>;
-    /// Copies the parameters of another graph's operation to an operation of an executable graph. Affects later
-    /// launches only, not those in progress.
+    /// Copies the parameters of another graph's operation to an operation of an executable graph. Affects launches that
+    /// begin later, not those in progress.
     ///
     /// # Safety
     /// All handles are alive, both operations are of kind `kind`, and `to` belongs to the graph from which the
@@ -241,7 +241,7 @@ pub trait Graphs: Send + Sync {
         from: (GraphHandle, NodeHandle),
     ) -> Result<()>;
     /// Copies all parameters of another graph to an executable graph and to the graph from which it was instantiated.
-    /// Affects later launches only.
+    /// Affects launches that begin later, not those in progress.
     ///
     /// # Safety
     /// All handles are alive, and no launch happens concurrently.
@@ -256,7 +256,7 @@ pub trait Graphs: Send + Sync {
     /// The graph is alive and not used again.
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()>;
 
-    /// Uploads a graph to the device ahead of its launch, in stream order.
+    /// Uploads an executable graph to the device before its first launch, as an operation on a stream.
     ///
     /// # Safety
     /// Both handles are alive.
@@ -293,7 +293,7 @@ pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("graphs are not supported by the {backend} backend"))
 }
 
-/// Returns the error of a backend without conditions in graphs.
+/// Returns the error of a backend that does not support conditions in graphs.
 #[cold]
 pub(super) fn no_conditions() -> Error {
     Error::not_supported(

@@ -10,7 +10,8 @@ use std::time::SystemTime;
 
 use super::file_fingerprint::FileFingerprint;
 
-/// Maximum number of files. With more files, the search takes longer than the compilation that a cached image may save.
+/// Maximum number of files that are searched for includes. With more files, the search takes longer than the
+/// compilation that a cached image saves.
 const MOST: usize = 20_000;
 
 /// A file name in an `#include` or a `__has_include`.
@@ -30,7 +31,7 @@ const WORDS: [&[u8]; 6] = [b"include", b"include_next", b"import", b"embed", b"_
 /// Returns the names of files that a source may include, or `None` if they cannot be determined.
 pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     let mut found = BTreeSet::new();
-    // The source contains a trigraph, which may represent `#` or a backslash, so the names cannot be determined.
+    // If the source contains a trigraph, which may represent `#` or a backslash, the names cannot be determined.
     if text.windows(3).any(|three| three == b"??=" || three == b"??/") {
         return None;
     }
@@ -106,7 +107,8 @@ fn next_word(text: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Returns the first position from `at` on that is in no comment and is not a blank on the same line.
+/// Returns the position after the blanks and comments that begin at `at`. Line breaks outside of comments are not
+/// skipped.
 fn behind_blanks(text: &[u8], mut at: usize) -> usize {
     loop {
         match text.get(at) {
@@ -134,22 +136,24 @@ fn name(text: &[u8], at: usize) -> Option<(String, bool)> {
     (rest[length] == close).then(|| (String::from_utf8_lossy(&rest[..length]).into_owned(), close == b'"'))
 }
 
-/// Returns whether the word after this text may be the name of a preprocessor directive. This is possible after `#` and
-/// `%:`, and after a comment, because `#` may precede the comment.
+/// Returns whether the word after the text `before` may be the name of a preprocessor directive. This is possible if
+/// `before` ends with `#` or `%:`, or with a comment, because `#` may precede the comment.
 fn may_be_directive(before: &[u8]) -> bool {
     let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12));
     let before = end.map_or(&before[..0], |end| &before[..=end]);
     [&b"#"[..], b"%:", b"*/"].iter().any(|last| before.ends_with(last))
 }
 
-/// Returns whether the word after this text is only tested for being defined as a macro: `#ifdef`, `defined(`.
+/// Returns whether the word after the text `before` is only tested for being defined as a macro: `before` ends with
+/// `#ifdef`, `#ifndef` or `defined(`.
 fn is_defined(before: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&before[before.len().saturating_sub(64)..]).into_owned();
     let text = text.trim_end_matches([' ', '\t']).trim_end_matches('(').trim_end_matches([' ', '\t']);
     ["ifdef", "ifndef", "defined"].iter().any(|word| text.ends_with(word))
 }
 
-/// The folders in which a compiler searches for header files, and the files that it includes itself.
+/// The folders in which a compiler searches for header files, and the files that the compiler includes before the
+/// source.
 pub struct IncludeSearch<'a> {
     /// Folders that are searched for quoted names in the source itself.
     pub own: Vec<PathBuf>,
@@ -160,15 +164,15 @@ pub struct IncludeSearch<'a> {
 }
 
 impl IncludeSearch<'_> {
-    /// Returns fingerprints of every file that the source may include, and of every path at which such a file may
-    /// appear later. Returns `None` if the files cannot be determined.
+    /// Returns fingerprints of every file that the source may include, and of every path at which a file that it may
+    /// include could be created later. Returns `None` if these files cannot be determined.
     pub fn fingerprints(&self, source: &str, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
         let mut texts = names(source.as_bytes())?;
         texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
         let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
         let mut open: Vec<PathBuf> = Vec::new();
         self.look(&texts, &self.own, &mut places, &mut open);
-        // Folders that are searched for quoted names: the folders of all files that contain an include.
+        // Folders that are searched for quoted names: the folders of all files that contain an `#include`.
         let mut beside: BTreeSet<PathBuf> = self.own.iter().cloned().collect();
         while !open.is_empty() {
             let mut is_new = false;
@@ -195,8 +199,8 @@ impl IncludeSearch<'_> {
         places.into_iter().map(fingerprint).collect()
     }
 
-    /// Adds a fingerprint for each path at which one of the names may be found, and queues files that were not yet
-    /// read.
+    /// Adds a fingerprint for each path at which a file with one of the names may be, and queues those of these files
+    /// that were not read yet.
     fn look(
         &self,
         names: &BTreeSet<Name>,
@@ -220,7 +224,8 @@ impl IncludeSearch<'_> {
 }
 
 /// Returns fingerprints of the files that a compiler reported, and of every path at which a new file of the same name
-/// would take precedence. `own` contains the texts of PyGPU's own headers, whose includes are watched, too.
+/// would take precedence. `own` contains the texts of PyGPU's own headers. The result also covers the files that these
+/// headers include.
 pub fn fingerprints_of(
     source: &str,
     read: &[PathBuf],
@@ -242,8 +247,8 @@ pub fn fingerprints_of(
     }
     for path in read {
         found.insert(path.clone(), FileFingerprint::read(path.clone(), begun)?);
-        // In a compiler's own header, an `#include` of a macro's name is accepted: the macro then names another file of
-        // the compiler.
+        // In a header that belongs to the compiler, an `#include` of a macro is accepted, because the macro names
+        // another header of the compiler.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
             Some(names) => want(path.parent(), names),
@@ -263,8 +268,8 @@ pub fn fingerprints_of(
     (found.len() <= MOST).then(|| found.into_values().collect())
 }
 
-/// Returns the fingerprints of the included files, as `fingerprints_of` does, for a dependency rule in the syntax of
-/// `make`, which the compiler wrote. Files in the compiler's temporary folder are omitted.
+/// Returns the fingerprints, in the form of `fingerprints_of`, of the files named in a dependency rule that the compiler
+/// wrote in the syntax of `make`. Files in the compiler's temporary folder are omitted.
 pub fn included_by_list(
     source: &str,
     list: &[u8],
@@ -274,7 +279,7 @@ pub fn included_by_list(
 ) -> Option<Vec<FileFingerprint>> {
     let mut read = pygpu_cpu_engine::dependencies(list);
     if read.is_empty() {
-        // The list is unusable, because a complete list contains at least the source itself.
+        // An empty list is unusable, because a complete list contains at least the source itself.
         return None;
     }
     read.retain(|path| !path.starts_with(temporary));
@@ -395,7 +400,7 @@ mod tests {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
-            // Now the file's modification time has changed, but its bytes have not.
+            // At this point the file's modification time has changed, but its bytes have not.
             assert!(fingerprints.iter().all(FileFingerprint::holds), "{name}");
         }
         assert_eq!(search.fingerprints("#include H", begun), None);

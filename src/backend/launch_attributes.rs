@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use super::{FunctionHandle, LaunchShape, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// How the driver distributes the blocks of a cluster over multiprocessors.
+/// The way in which the driver distributes the blocks of a cluster over multiprocessors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClusterPolicy {
     /// The blocks are spread over the multiprocessors as far as possible.

@@ -1,9 +1,9 @@
 //! Defines the driver interface, which is one object-safe trait that combines a trait for each kind of object.
 //!
 //! A backend allocates memory, copies and fills it, and orders work on streams. Operators are written once, in the
-//! layers above. The interface is raw: addresses and handles are plain numbers, and the types that own them are in the
-//! layers `memory` and `device`. A backend never calls Python's API, never holds a lock during a driver call, and makes
-//! a device current only for the length of one call.
+//! layers above. In this interface, addresses and handles are plain numbers. The types that own memory and driver
+//! objects are in the layers `memory` and `device`. A backend never calls Python's API, never holds a lock during a
+//! driver call, and makes a device current only for the length of one call.
 
 mod contexts;
 mod copies;

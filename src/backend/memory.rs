@@ -53,11 +53,12 @@ pub enum PointerKind {
 /// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that the address or handle
 /// belongs to the device and is alive.
 pub trait Memory: Send + Sync {
-    /// Creates a stream-ordered pool, whose memory every peer device can access. At a synchronisation the pool keeps up
-    /// to `threshold` bytes of freed memory. Returns `None` if the device does not support pools.
+    /// Creates a stream-ordered pool, whose memory every peer device can access. When the host synchronizes with the
+    /// device, the pool keeps up to `threshold` bytes of freed memory. Returns `None` if the device does not support
+    /// pools.
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>>;
-    /// Sets the number of bytes of freed memory that a pool keeps at a synchronisation, instead of returning this
-    /// memory to the driver.
+    /// Sets how many bytes of freed memory a pool keeps when the host synchronizes with the device, instead of
+    /// returning them to the driver.
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()>;
     /// Returns unused memory of a pool to the driver, until at most `keep` bytes are reserved.
     fn trim_pool(&self, pool: PoolHandle, keep: usize) -> Result<()>;
@@ -72,8 +73,8 @@ pub trait Memory: Send + Sync {
     /// The address came from `allocate_from_pool` and is not used after this point of the stream.
     unsafe fn free_to_pool(&self, device: i32, address: Address, stream: StreamHandle) -> Result<()>;
 
-    /// Allocates plain memory. `bytes` must not be 0. On the CPU the memory is aligned to 64 bytes, or to 16 below 1024
-    /// bytes.
+    /// Allocates plain memory. `bytes` must not be 0. On the CPU the memory is aligned to 64 bytes, or to 16 bytes if
+    /// it has fewer than 1024 bytes.
     fn allocate(&self, device: i32, bytes: usize) -> Result<Address>;
     /// Frees plain memory; on a GPU the driver synchronizes with the device.
     ///

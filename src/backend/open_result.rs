@@ -15,7 +15,7 @@ pub struct OpenResult {
 }
 
 impl OpenResult {
-    /// Creates the result for a backend that cannot be used, for a reason found before any library is opened.
+    /// Creates the result for a backend that cannot be used. The reason was found before any library was opened.
     pub fn refused(reason: impl Into<String>) -> Self {
         Self { backend: Err(reason.into()), library: String::new(), driver_version: 0, attempts: Vec::new() }
     }

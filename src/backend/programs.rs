@@ -87,7 +87,7 @@ pub struct ParameterPlace {
     pub size: usize,
 }
 
-/// Shape of a launch: grid, block and shared memory.
+/// Shape of a launch: the sizes of grid, block and dynamic shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchShape {
     /// Number of blocks along x, y, z; all nonzero.
@@ -196,8 +196,8 @@ pub trait Programs: Contexts + Launches {
     /// The driver's code 500 if there is no such variable.
     unsafe fn global(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)>;
 
-    /// Returns the names of a module's kernels. Returns `None` if the driver does not report names. The caller must
-    /// then read them from the image.
+    /// Returns the names of a module's kernels. Returns `None` if the driver does not report names. In this case the
+    /// caller must read the names from the image.
     ///
     /// # Safety
     /// The module is alive.
@@ -380,7 +380,7 @@ pub struct Compiled {
     /// For each kernel name in the request's `expressions`, the kernel's name in the image.
     pub lowered: Vec<String>,
     /// Files from which the image was compiled, except the source, and paths at which a new file would take precedence
-    /// over one of these files. `None` if the files cannot be determined; the image must then not be cached.
+    /// over one of these files. `None` if these files cannot be determined, so that the image must not be cached.
     pub read: Option<Vec<FileFingerprint>>,
 }
 

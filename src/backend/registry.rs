@@ -14,9 +14,9 @@ const VARIABLE: &str = Variable::BACKEND.name();
 
 /// Function that opens a backend.
 enum Open {
-    /// Opens a backend without regard to environment variables.
+    /// Function that opens a backend independently of environment variables.
     Always(fn() -> OpenResult),
-    /// Opens a backend depending on environment variables.
+    /// Function that opens a backend depending on environment variables.
     Asking(fn(&Settings) -> OpenResult),
 }
 
@@ -71,7 +71,7 @@ pub struct BackendReport {
 pub struct Report {
     /// Value of the environment variable `PYGPU_BACKEND`; `None` if it is not set.
     pub forced: Option<String>,
-    /// The default backend, or the reason why there is none.
+    /// The default backend, or the reason why no backend is the default.
     pub default: std::result::Result<BackendKind, String>,
     /// One entry per backend, in the order in which the backends are tried as the default backend.
     pub backends: Vec<BackendReport>,
@@ -84,7 +84,7 @@ pub struct Report {
 /// be used.
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    // Every new array calls this function. From the second call on, the function only loads this stored value.
+    // This function is called for every new array. From the second call on, it only loads this stored value.
     static CHOSEN: ForkSafeOnce<&'static dyn Backend> = ForkSafeOnce::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),

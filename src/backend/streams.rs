@@ -53,7 +53,7 @@ pub trait Streams: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn stream_flags(&self, device: i32, stream: StreamHandle) -> Result<StreamFlags>;
-    /// Makes work enqueued on the stream from now on wait for the event.
+    /// Makes work that is enqueued on the stream after this call wait for the event.
     ///
     /// # Safety
     /// Stream and event are alive.

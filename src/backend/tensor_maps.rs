@@ -1,5 +1,5 @@
-//! Defines the interface to tensor maps. By such a descriptor a device's tensor memory accelerator copies boxes between
-//! an array and shared memory.
+//! Defines the interface to tensor maps: descriptors by which a device's tensor memory accelerator copies boxes (parts
+//! of an array) between the array and shared memory.
 
 use super::Address;
 use pygpu_base::error::{Error, Result};

@@ -78,7 +78,7 @@ pub struct ArrayShape {
     pub depth: usize,
     /// Element type.
     pub texel: Texel,
-    /// Bit set of flags: 1 for layered, 2 for writable by kernels, and others defined by the driver.
+    /// Bit set of flags: 1 for a layered array, 2 for an array that kernels can write, and further flags of the driver.
     pub flags: u32,
 }
 
@@ -100,12 +100,13 @@ impl ArrayShape {
     }
 }
 
-/// Part of an array. Start and size are given in bytes of a row, rows, and planes. No length is 0.
+/// Part of an array. Start and size each consist of a number of bytes along the row, of rows, and of planes. No size is
+/// 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrayBox {
     /// Start of the part: the byte offset in a row, the index of the row, and the index of the plane.
     pub at: [usize; 3],
-    /// Size of the part: the number of bytes of each row, the number of rows, and the number of planes.
+    /// Size of the part: the number of bytes in each of its rows, the number of rows, and the number of planes.
     pub extent: [usize; 3],
 }
 
@@ -125,7 +126,7 @@ pub enum Resource {
     Array(ArrayHandle, ArrayShape),
     /// The memory contains contiguous elements. Their address, type and number are stored.
     Linear(Address, Texel, usize),
-    /// The memory contains rows of elements at a constant distance.
+    /// The memory contains rows of elements; the distance between consecutive rows is constant.
     Pitched {
         /// Address of the first element.
         address: Address,
@@ -140,8 +141,8 @@ pub enum Resource {
     },
 }
 
-/// The values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the values that
-/// CUDA and HIP use.
+/// Rule for the values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the
+/// values that CUDA and HIP use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {
@@ -156,16 +157,17 @@ pub enum AddressMode {
     Border = 3,
 }
 
-/// How a texture is sampled.
+/// The modes by which a texture is sampled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
-    /// For each of x, y and z: which values the texture returns for coordinates beyond its edge.
+    /// For each of x, y and z, the mode that determines the values for coordinates beyond the texture's edge.
     pub address: [AddressMode; 3],
     /// Whether to interpolate linearly between elements.
     pub linear: bool,
     /// Whether integer elements are returned as integers, instead of floats from 0 or -1 to 1.
     pub as_integer: bool,
-    /// Whether coordinates from 0 to 1 cover the texture, instead of element indices.
+    /// Whether coordinates are normalized, i.e. those from 0 to 1 cover the texture. Otherwise coordinates are element
+    /// indices.
     pub normalized: bool,
     /// The colour that [`AddressMode::Border`] returns.
     pub border: [f32; 4],

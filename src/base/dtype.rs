@@ -34,7 +34,7 @@ pub enum ScalarType {
     Float8E5M2,
     Float8E5M2FNUZ,
     Float8E8M0FNU,
-    /// Any structured or void type: items that are copied but never interpreted.
+    /// Any structured or void type: PyGPU copies its items but never interprets them.
     Opaque,
 }
 
@@ -106,8 +106,8 @@ const fn row(
     }
 }
 
-/// Builds the table entry of an element type that `ml_dtypes` defines. Libraries use different `typestr`s for such a
-/// type (PyTorch changed its own twice), so arrays of the type are exchanged through DLPack only.
+/// Builds the table entry of an element type that `ml_dtypes` defines. Libraries disagree on the `typestr` of such a
+/// type (PyTorch changed its own twice), so PyGPU exchanges arrays of the type through DLPack only.
 const fn ml_row(kind: ScalarType, name: &'static str, itemsize: u32, code: u8, c_name: &'static str) -> DTypeEntry {
     let bits = (itemsize * 8) as u8;
     DTypeEntry {

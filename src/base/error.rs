@@ -61,7 +61,7 @@ pub enum Error {
     /// A kernel's source does not compile. Python raises `CompileError`.
     #[error("{0}")]
     Compile(Box<CompileError>),
-    /// A callback that the caller passed has failed. The field contains the callback's error.
+    /// A callback function that the caller passed to PyGPU has failed. The field contains its error.
     #[error("{0}")]
     Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -76,7 +76,7 @@ fn prefix(argument: &Option<&str>) -> String {
 pub struct CompileError {
     /// Name and version of the compiler.
     pub compiler: String,
-    /// The options that the compiler received.
+    /// The options with which the compiler was called.
     pub options: Vec<String>,
     /// Name of the source in the compiler's messages.
     pub name: String,
@@ -164,7 +164,8 @@ pub struct OutOfMemory {
     pub used: usize,
     /// Maximum size in bytes of the live arrays, if the allocation failed because of this limit.
     pub limit: Option<usize>,
-    /// Purpose of the allocation; empty if the function that the user called makes the purpose evident.
+    /// Purpose of the allocation, for the message; empty if the function that the user called makes the purpose
+    /// evident.
     pub detail: String,
 }
 

@@ -5,12 +5,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `work` and returns its result. If `work` panics, returns `otherwise`. Values that `work` owned when it panicked
+/// Runs `work` and returns its result. If `work` panics, returns `otherwise`. In that case the values that `work` owned
 /// are leaked.
 #[inline]
 pub fn catch_panic<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    // Why the closure may be treated as unwind-safe: no caller relies on state that a panic leaves incomplete. PyGPU's
-    // locks ignore poisoning, and values moved into `work` are leaked.
+    // The closure may be treated as unwind-safe, because no caller relies on state that a panic leaves incomplete.
+    // PyGPU's locks ignore poisoning, and values moved into `work` are leaked.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 

@@ -1,4 +1,5 @@
-//! Launches deferred operations at flush points. Every path that could observe a deferred operation flushes it first.
+//! Launches deferred operations at flush points, i.e. before any code that could observe that an operation was not
+//! launched yet.
 //!
 //! `ops::fusion` owns the queues of deferred operations, one per thread. This module contains the parts that lower
 //! layers need: the count of pending operations, the marks that link a block to the operations using it, and the flush
@@ -23,9 +24,9 @@ pub enum FlushReason {
     EagerOperation,
     /// The queue of pending operations reached its maximum length.
     NodeLimit,
-    /// Pending results reached their maximum size.
+    /// The results of pending operations reached their maximum total size.
     ResultLimit,
-    /// Operands referenced only by pending operations reached their maximum size.
+    /// Operands that only pending operations still refer to reached their maximum total size.
     OperandLimit,
     /// A device has too little free memory.
     OutOfMemory,
@@ -73,7 +74,7 @@ pub use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES};
 static LANDING: Landing = Landing { count: AtomicUsize::new(0), landed: [const { AtomicU64::new(0) }; QUEUES] };
 
 impl NodeId {
-    /// Returns whether the operation is queued or being launched.
+    /// Returns whether the operation with this id is queued or being launched.
     #[inline]
     pub fn is_pending(self) -> bool {
         LANDING.is_pending(self)
@@ -123,7 +124,7 @@ pub struct FlushHooks {
     /// Launches the pending operations of the queues in the scope, and waits for other threads that are launching
     /// operations of these queues. Releases the GIL for the whole call.
     pub flush: fn(Scope, FlushReason),
-    /// Removes an operation from its queue because its result was dropped.
+    /// Removes a deferred operation from its queue, because its result was dropped before the launch.
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
@@ -132,7 +133,7 @@ pub struct FlushHooks {
     pub count_faults: fn(isize),
     /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
-    /// Takes the first unreported error of the calling thread's queue.
+    /// Takes the first error of the calling thread's queue that was not reported yet.
     pub take_error: fn() -> Option<Error>,
     /// Marks the error of a launch batch as reported, because the use of an affected memory block has raised this
     /// error. The argument is the id of the batch's first operation.
@@ -193,7 +194,8 @@ pub fn flush_all(cause: FlushReason) {
 #[cold]
 #[inline(never)]
 pub fn flush_now(scope: Scope, cause: FlushReason) {
-    // A thread that is launching a batch flushes nothing, because its driver calls are part of a flush.
+    // A thread that is launching a batch of deferred operations flushes nothing, because the launch is already part of
+    // a flush.
     if let Some(hooks) = HOOKS.get().filter(|_| !is_in_batch()) {
         (hooks.flush)(scope, cause);
     }
@@ -208,7 +210,7 @@ pub fn flush_pending(pending: Pending, cause: FlushReason) {
     }
 }
 
-/// Removes an operation from its queue because its result was dropped.
+/// Removes a deferred operation from its queue, because its result was dropped before the launch.
 #[cold]
 pub fn discard_result(id: NodeId) {
     if let Some(hooks) = HOOKS.get().filter(|_| id.is_pending()) {
@@ -218,15 +220,15 @@ pub fn discard_result(id: NodeId) {
 
 static USAGE: Usage = Usage(AtomicUsize::new(0));
 
-/// Records that operations may be deferred from now on. The caller must do this before its first check whether an
-/// operand is private, i.e. accessible to PyGPU only.
+/// Records that operations may be deferred from now on. The caller must call this function before it first checks
+/// whether an operand is private, i.e. accessible to PyGPU only.
 #[inline]
 pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred in this process. The caller must first change the visibility of
-/// its memory block, and then call this function. A thread that defers an operation meanwhile thus finds the change.
+/// Returns whether operations may have been deferred in this process. The caller first marks its memory block as
+/// escaped, and then calls this function. A thread that defers an operation meanwhile thus finds the mark.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()
@@ -265,7 +267,7 @@ pub fn store_error() {
     HAS_ERRORS.store(true, Ordering::Release);
 }
 
-/// Takes the first unreported error of the calling thread's deferred operations.
+/// Takes the first error of the calling thread's deferred operations that was not reported yet.
 #[inline]
 pub fn take_error() -> Option<Error> {
     if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
@@ -318,8 +320,8 @@ impl PythonAccess {
         (!is_in_batch()).then_some(Self(()))
     }
 
-    /// Returns the permission, for code that never runs while a batch is launched. `None` means that the calling thread
-    /// is launching a batch nevertheless, which is a defect of the caller.
+    /// Returns the permission, for code that never runs while a batch is launched. The result `None` shows a defect of
+    /// the caller: the calling thread is launching a batch.
     #[inline]
     pub fn expected() -> Option<Self> {
         let access = Self::here();

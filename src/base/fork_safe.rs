@@ -1,14 +1,14 @@
 //! Contains process-wide locks and once-cells that survive `fork`.
 //!
-//! A forked child has one thread, the one that called `fork`. A lock held by another thread at that moment would stay
-//! locked in the child forever, and the guarded data may be half written. Therefore every lock in a static is a
-//! [`ForkSafeMutex`]: `fork` acquires all of them and holds them while the process is copied. Values initialized on
+//! A forked child has one thread, the one that called `fork`. A lock that another thread held at that moment would stay
+//! locked in the child forever, and the data that it guards might be half written. Therefore every lock in a static is
+//! a [`ForkSafeMutex`]: `fork` acquires all of them and holds them while the process is copied. Values initialized on
 //! first use are in a [`ForkSafeOnce`] for the same reason. `tests/backend/test_global_locks.py` verifies that no other
 //! static locks exist.
 //!
 //! Locks may be nested in any order, because `fork` never waits for one lock while holding another. The locks that the
-//! forking thread already holds stay held in both processes. `fork` does not acquire locks of single objects, so code
-//! holds such a lock only for a few instructions.
+//! forking thread already holds stay held in both processes. `fork` does not acquire locks that belong to single
+//! objects, so code may hold such a lock for a few instructions only.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
@@ -24,9 +24,9 @@ use crate::ffi_guard::catch_panic;
 /// driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A lock for a static variable. The lock ignores poisoning, because the guarded value is changed in single steps, so
-/// that a panic leaves it consistent.
-// `node` is the first field, so that its address is also the address of the lock.
+/// A lock for a static variable. The lock ignores poisoning: the guarded value is changed in single steps, so that a
+/// panic leaves it consistent.
+// `node` is the first field, so that the address of the node is also the address of the lock.
 #[repr(C)]
 pub struct ForkSafeMutex<T: 'static> {
     node: LockNode,
@@ -117,7 +117,7 @@ impl<T: Send> ForkSafeMutex<T> {
 
 /// Guard of a lock that this thread holds; dropping it releases the lock.
 pub struct ForkSafeGuard<T: 'static> {
-    owned: Owned, // dropped before `guard`: a later drop could reset the number of the next thread that holds the lock
+    owned: Owned, // dropped before `guard`: a later drop could clear the number of the next thread with the lock
     guard: MutexGuard<'static, T>,
 }
 
@@ -238,7 +238,7 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
         if are_all || start.elapsed() > PATIENCE {
             return held;
         }
-        drop(held); // released, because the thread that holds the missing lock may need one of these locks
+        drop(held); // all locks are released, because the thread with the unavailable lock may need one of them
         thread::sleep(Duration::from_micros(50));
     }
 }
@@ -256,14 +256,14 @@ impl<T> ForkSafeOnce<T> {
         Self { making: ForkSafeMutex::new(()), made: OnceLock::new() }
     }
 
-    /// Returns the stored value; `None` if it was not created yet.
+    /// Returns the stored value; `None` if no value was created yet.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         self.made.get()
     }
 
-    /// Returns the value; the first caller creates it with `make` while other threads wait. `make` must not access
-    /// the same cell.
+    /// Returns the stored value. The first caller creates it with `make`, while other threads wait. `make` must not
+    /// access this storage.
     #[inline]
     pub fn get_or_init(&'static self, make: impl FnOnce() -> T) -> &'static T {
         match self.made.get() {

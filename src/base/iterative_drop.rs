@@ -1,15 +1,15 @@
 //! Drops long owner chains without recursion.
 //!
-//! An array may own an exporter that owns an array, thousands deep, with frames of Python, NumPy and others in between.
-//! The `Drop` of each owner in such a chain passes the owner's contents to [`drop_iteratively`]: up to `DEEPEST` levels
-//! are dropped in place; the contents of deeper levels are put into a queue of the thread, which the outermost call of
+//! An array may own the exporter of its memory, which owns another array, and so on for thousands of levels. A
+//! recursive drop would put frames of PyGPU, Python, NumPy and other libraries onto the stack for each level. The
+//! `Drop` of each owner in such a chain passes the owner's contents to [`drop_iteratively`]: up to `DEEPEST` levels are
+//! dropped in place; the contents of deeper levels are put into a queue of the thread, which the outermost call of
 //! [`drop_iteratively`] empties. (CPython's containers do the same with their "trashcan"; objects of extensions do
 //! not.)
 
 use std::cell::{Cell, RefCell};
 
-/// Maximum depth of nested drops. Each level, with the frames of other libraries in between, needs some kilobytes of
-/// stack.
+/// Maximum depth of nested drops. Each level needs some kilobytes of stack, including the frames of other libraries.
 const DEEPEST: usize = 16;
 
 type DropFn = Box<dyn FnOnce()>;
@@ -26,8 +26,8 @@ thread_local! {
     static WAITING: RefCell<Vec<DropFn>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Drops `value`: passes it to `now` immediately, or, if too many drops are nested, to `later` when the outermost drop
-/// returns. `later` may run in any state of the thread; `now` runs only inside this call.
+/// Drops `value` by passing it to `now` immediately. If too many drops are nested, passes it to `later` instead, when
+/// the outermost drop returns. `later` may run in any state of the thread; `now` runs only inside this call.
 #[inline]
 pub fn drop_iteratively<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
     CHAIN.with(|chain| {

@@ -10,11 +10,11 @@ use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 /// Severity of a log record. The discriminants are the levels of Python's `logging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogLevel {
-    /// Level of details, such as cache accesses and opened libraries.
+    /// Level of messages about details, such as cache accesses and opened libraries.
     Debug = 10,
-    /// Level of slow steps, such as compilations and fallbacks, and of missing optional components.
+    /// Level of messages about slow steps, such as compilations and fallbacks, and about missing optional components.
     Info = 20,
-    /// Level of requests that cannot be fulfilled.
+    /// Level of messages about requests that cannot be fulfilled.
     Warning = 30,
 }
 
@@ -39,7 +39,7 @@ pub fn set_wakeup(bell: fn()) {
     BELL.set(bell);
 }
 
-/// Calls the wake-up function, for other queues that are delivered together with the records.
+/// Calls the wake-up function. Other queues, which are delivered together with the log records, use this function too.
 #[cold]
 pub fn wake() {
     if let Some(ring) = BELL.get() {

@@ -18,7 +18,7 @@
 
 use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// Maximum number of queues. If there are more threads, several share a queue.
+/// Maximum number of queues of deferred operations. If there are more threads, several threads share a queue.
 pub const QUEUES: usize = 256;
 
 /// Identifies a deferred operation by its queue and its number within the queue, starting at 1.
@@ -51,7 +51,7 @@ impl NodeId {
 /// cleared: it expires when its operation lands, i.e. is launched or fails.
 pub struct PendingMark(pub(crate) AtomicU64);
 
-/// The pending operations that a mark refers to.
+/// The pending operations that a memory block's mark refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
     /// The mark refers to one operation, and possibly to earlier operations of the same queue.
@@ -70,7 +70,7 @@ impl PendingMark {
         Some(self.0.load(Ordering::Relaxed)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
     }
 
-    /// Replaces the operation that the mark refers to. The caller holds the queues' lock.
+    /// Makes the mark refer to another operation. The caller holds the queues' lock.
     #[inline]
     pub fn set(&self, id: NodeId) {
         self.0.store(id.0, Ordering::Relaxed);
@@ -154,7 +154,7 @@ impl Usage {
     const BEGINNING: usize = 1;
     const BEGUN: usize = 2;
 
-    /// Records that operations may be deferred from now on.
+    /// Records that operations of this process may be deferred from now on.
     #[inline]
     pub fn begin(&self) {
         if self.0.load(Ordering::Acquire) != Self::BEGUN {
@@ -169,7 +169,7 @@ impl Usage {
         self.0.store(Self::BEGUN, Ordering::Release);
     }
 
-    /// Returns whether operations may have been deferred.
+    /// Returns whether operations of this process may have been deferred.
     #[inline]
     pub fn is_begun(&self) -> bool {
         if self.0.load(Ordering::Relaxed) == Self::BEGUN {
@@ -180,8 +180,8 @@ impl Usage {
     }
 }
 
-/// Whether the address of a memory block is visible to code outside of PyGPU. An escape begins, launches the operations
-/// that use the block, and ends.
+/// Whether the address of a memory block is visible to code outside of PyGPU. An escape has a begin, the launch of the
+/// operations that use the block, and an end.
 ///
 /// A thread that finds an escape begun but not ended launches these operations too, or waits for their launch, because
 /// the caller of that thread may write to the address immediately.

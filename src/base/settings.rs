@@ -95,7 +95,8 @@ pub struct Settings {
     variables: HashMap<OsString, OsString>,
 }
 
-/// Function that reads the environment variables safely. It returns `None` if they cannot be read any more.
+/// Function that reads the environment variables safely. It returns `None` if Python is shutting down and they cannot
+/// be read any more.
 pub type EnvironmentReader = fn() -> Option<Vec<(OsString, OsString)>>;
 
 static READER: ForkSafeOnce<EnvironmentReader> = ForkSafeOnce::new();
@@ -209,8 +210,8 @@ impl Settings {
         }
     }
 
-    /// Returns the platform's folder for caches. PyGPU implements the search itself, because the usual crate for this
-    /// purpose reads environment variables itself and has a licence that the wheel does not include.
+    /// Returns the platform's folder for caches. PyGPU implements the search, because the usual crate for this purpose
+    /// reads environment variables directly, and the wheel does not include its licence.
     fn platform_folder(&self) -> Option<PathBuf> {
         // The XDG specification requires that a path that is not absolute is ignored.
         let named = |variable| self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());

@@ -1,5 +1,5 @@
-//! Declares the locks and atomics of the code that the model checker in `tests/hazard_model` verifies. The model
-//! checker replaces them by its own types.
+//! Declares the lock and atomic types of the code that the model checker in `tests/hazard_model` verifies. The model
+//! checker replaces these types by its own.
 
 pub use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 

@@ -1,5 +1,5 @@
-//! Gives kernels access to array elements. This module builds the parameter blocks, which have C layout, and contains
-//! the device code that reads them.
+//! Gives kernels access to array elements. Builds parameter blocks, i.e. values of kernel parameters with C layout, and
+//! contains the device code that reads them.
 //!
 //! To find an element's index along each axis, kernels divide its linear index by the axis lengths. They divide indices
 //! below 2^31 by a multiplication and a shift, and larger indices by the device's integer division.
@@ -17,7 +17,7 @@ pub const HEADER: &str = include_str!("device/access.h");
 /// relative to the result.
 pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("device/tiles.h"));
 
-/// The widths of indices and strides in a kernel's loop nest.
+/// The widths in bits of the indices and strides in a kernel's loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IndexWidth {
     /// Fewer than 2^31 elements, and strides below 2^31 bytes: indices and strides have 32 bits.
@@ -55,7 +55,7 @@ pub struct ParameterBlock {
 }
 
 impl ParameterBlock {
-    /// Creates a parameter block without members.
+    /// Creates an empty parameter block.
     #[inline]
     pub fn new() -> Self {
         Self::default()
@@ -70,7 +70,7 @@ impl ParameterBlock {
         }
     }
 
-    /// Appends a 4-byte member.
+    /// Appends a 4-byte member to the parameter block.
     #[inline]
     pub fn push(&mut self, value: u32) {
         self.words.push(value);
@@ -102,7 +102,7 @@ impl ParameterBlock {
     }
 
     /// Appends a loop nest to the parameter block: the lengths of all axes except the outermost, then the strides of
-    /// each array. Outer axes precede inner axes.
+    /// each array. The axes are ordered from the outermost to the innermost.
     #[inline]
     pub fn push_walk<S: Iterator<Item = i64>>(
         &mut self,
@@ -111,7 +111,7 @@ impl ParameterBlock {
         strides: impl Iterator<Item = S>,
     ) {
         if span != IndexWidth::Short {
-            self.align(size_of::<u64>()); // a structure with 8-byte strides is aligned to 8 bytes
+            self.align(size_of::<u64>()); // a structure that contains 8-byte strides is aligned to 8 bytes
         }
         for len in lens.skip(1) {
             match span {

@@ -22,7 +22,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Function, KernelSource};
 
-/// Maximum number of cached variants. If there are more, variants that were not used recently are evicted.
+/// Maximum number of cached variants. Beyond this number, variants that were not used recently are evicted.
 const MOST: usize = 1024;
 
 /// Key that distinguishes the variants of one kernel.
@@ -37,7 +37,7 @@ pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postpon
 /// as the scans. Dropping the group evicts its variants from the cache.
 pub struct KernelFamily {
     number: u64,
-    /// Whether any variant was compiled for a device with a driver, i.e. not only for the CPU.
+    /// Whether any variant of the group was compiled for a device with a driver, i.e. not only for the CPU.
     is_on_device: AtomicBool,
 }
 
@@ -91,9 +91,9 @@ impl KernelFamily {
         }
     }
 
-    /// Schedules a variant for compilation after the flush in progress has returned its operations to the queue,
-    /// because a flush itself never compiles. Returns the compiler's error if an earlier compilation of the variant
-    /// failed, otherwise an error that makes the flush retry.
+    /// Schedules a variant for compilation after the flush in progress, which must not compile, has returned its
+    /// operations to the queue. Returns the compiler's error if an earlier compilation of the variant failed, otherwise
+    /// an error that makes the flush retry.
     #[cold]
     fn postpone(&self, device: Device, key: &[u8], name: String, source: KernelSource) -> Error {
         self.note(device);
@@ -128,8 +128,8 @@ impl KernelFamily {
         made.ok_or_else(|| Error::Unavailable("the kernel could not be compiled before".to_owned()))
     }
 
-    /// Returns a variant, or `None` if it cannot be compiled; the caller then uses a fallback. A failed compilation is
-    /// cached as `None` and not retried.
+    /// Returns a variant, or `None` if it cannot be compiled and the caller must use a fallback. A failed compilation
+    /// is cached as `None` and not retried.
     #[inline]
     pub fn function_if_any(
         &self,
@@ -172,8 +172,8 @@ impl KernelFamily {
         }
     }
 
-    /// Returns whether any variant of this group was compiled for a device with a driver. Dropping the group then
-    /// unloads the variant, which calls the driver.
+    /// Returns whether any variant of this group was compiled for a device with a driver. If so, dropping the group
+    /// calls the driver to unload the variant.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
     }
@@ -191,11 +191,11 @@ impl Drop for KernelFamily {
     }
 }
 
-/// Key of a variant in the table: the number of its [`KernelFamily`], its device, and the key within the family.
+/// Key of a variant in the table: the number of its [`KernelFamily`], its device, and its key within the family.
 #[derive(Clone, Copy)]
 struct VariantId<'a> {
     family: u64,
-    /// Identifies the device. The upper 32 bits contain its kind and slot, the lower 32 bits the number of its resets.
+    /// The variant's device: the upper 32 bits contain its kind and slot, the lower 32 bits the number of its resets.
     place: u64,
     key: &'a [u8],
 }
@@ -228,8 +228,8 @@ impl Hasher for Mixer {
         for word in words {
             self.write_u64(u64::from_le_bytes(*word));
         }
-        // The last word that is hashed ends at the last byte of the data. It overlaps the word before it, so that it is
-        // complete.
+        // The last word that is hashed ends at the last byte of the data. It overlaps the word before it, because a
+        // hashed word must be complete.
         match bytes.last_chunk() {
             Some(last) if !rest.is_empty() => self.write_u64(u64::from_le_bytes(*last)),
             Some(_) => {}
@@ -250,7 +250,7 @@ struct CompiledVariant<V> {
     place: u64,
     key: VariantKey,
     value: Option<V>,
-    /// Whether the variant was used since variants were last evicted from the full table.
+    /// Whether the variant was used since the table was last full and variants were evicted from it.
     was_used: AtomicBool,
 }
 
@@ -260,8 +260,8 @@ impl<V> CompiledVariant<V> {
         self.hash == hash && self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 
-    /// Whether this entry is outdated: it belongs to the device of the key `of`, and was compiled before the device was
-    /// last reset.
+    /// Returns whether this entry is outdated: it belongs to the device of the key `of`, and was compiled before the
+    /// last reset of that device.
     fn is_older(&self, of: &VariantId<'_>) -> bool {
         self.place >> 32 == of.place >> 32 && (self.place as u32) < of.place as u32
     }
@@ -313,7 +313,7 @@ struct CompileClaim {
     process: u32,
 }
 
-/// The part of the cache's state that a thread needs only if it changes the table of variants.
+/// The part of the cache's state that is needed only for changes of the table of variants.
 struct Changing<V> {
     making: Vec<CompileClaim>,
     /// Tables that were replaced, but may still be read by other threads.
@@ -382,8 +382,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         let turn = CompileGuard { store: self, of: *of };
         let made = make();
         let freed = made.as_ref().ok().map(|value| self.keep(of, value.clone()));
-        drop(turn); // wakes the waiting threads, after the entry that they look up was added
-        drop(freed); // after the lock is released, because dropping may call a driver
+        drop(turn); // wakes the threads that wait for the entry, after it was added to the table
+        drop(freed); // dropped after the lock is released, because the drop may call a driver
         made
     }
 
@@ -417,9 +417,9 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         self.made.notify_all();
     }
 
-    /// Adds an entry, and evicts others if the table is full. Adding and evicting both replace the whole table. Returns
-    /// the replaced tables that no thread reads any more. The caller must drop them without holding the lock
-    /// `changing`, because the drop may call a driver.
+    /// Adds an entry to the table of variants, and evicts other entries if the table is full. Both steps replace the
+    /// whole table. Returns the replaced tables that no thread reads any more. The caller must drop them without
+    /// holding the lock `changing`, because the drop may call a driver.
     fn keep(&'static self, of: &VariantId<'_>, value: Option<V>) -> ReplacedTables<V> {
         let hash = of.hash();
         let mut changing = self.changing.lock();
@@ -445,7 +445,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         drop(freed);
     }
 
-    /// Returns all entries. The caller holds the lock `changing`. Therefore no other thread can replace the table.
+    /// Returns all entries of the table. The caller holds the lock `changing`, so no other thread can replace it.
     fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };
@@ -464,7 +464,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
             // SAFETY: the pointer comes from `Box::into_raw` and was just removed from `self.table`.
             changing.replaced.push(unsafe { Box::from_raw(old) });
         }
-        // A thread that still reads a replaced table was counted before the replacement, and hence before this check.
+        // A thread that still reads a replaced table was counted as a reader before its replacement and this check.
         match self.readers.load(Ordering::SeqCst) {
             0 => std::mem::take(&mut changing.replaced),
             _ => Vec::new(),

@@ -13,13 +13,14 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{ContiguousRuns, CopyBlocks, Dims, Layout, Uniform};
 use pygpu_memory::Access;
 
-/// Maximum number of planes that are filled by one memset each. More planes are filled by one launch of a kernel.
+/// Maximum number of planes of a target that are filled by one memset each. A target with more planes is filled by one
+/// launch of a kernel.
 const PLANES: i64 = 16;
 
-/// Number of memsets of a single element each that together take no longer than a kernel launch.
+/// Number of memsets, each of a single element, that together take no longer than a kernel launch.
 const CHEAP: i64 = 4;
 
-/// Sets every element to `item`, given as bytes, in the order of `stream`.
+/// Sets every element of an array to `item`, given as bytes, as an operation on `stream`.
 ///
 /// # Errors
 /// `ValueError` if the size of the item differs from that of the elements; driver errors.
@@ -75,8 +76,8 @@ fn rows(target: &Array) -> Result<Option<Uniform>> {
     })
 }
 
-/// Describes, as contiguous runs, the same part of every item. The part begins at byte `start` of the item and is
-/// `bytes` long.
+/// Describes, as contiguous runs, one part of every item of a layout: the `bytes` bytes from byte `start` of the item
+/// on.
 fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<ContiguousRuns> {
     let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
     let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;

@@ -19,11 +19,12 @@ use pygpu_memory::{Access, capture};
 /// Width in bytes below which rows are packed on the host instead of being transferred individually.
 const NARROW: i64 = 64;
 
-/// Maximum size in bytes of a pageable source that the driver reads during the call, even if the stream is busy.
+/// Maximum size in bytes of a pageable source that the driver reads before its copy call returns, even if the stream is
+/// busy.
 const STAGED_AT_ONCE: usize = 64 << 10;
 
-/// Returns whether a device accesses the host memory directly. An asynchronous copy then still uses the memory after
-/// the call.
+/// Returns whether a device accesses the host memory directly. In this case an asynchronous copy may still use the
+/// memory after its call has returned.
 ///
 /// # Errors
 /// Driver errors.
@@ -35,7 +36,7 @@ pub fn is_pinned(device: Device, host: &HostBuffer) -> Result<bool> {
     Ok(device.backend().pointer_kind(at(host.address, low))? != PointerKind::Unregistered)
 }
 
-/// Copies host memory into an array, in the order of `stream`.
+/// Copies host memory into an array, as an operation on `stream`.
 ///
 /// # Errors
 /// `ValueError` if the shapes or item sizes differ; driver errors.
@@ -60,7 +61,7 @@ pub unsafe fn to_device_and_wait(target: &Array, source: &HostBuffer, stream: &S
     unsafe { upload(target, source, stream, true) }
 }
 
-/// Copies an array into host memory, in the order of `stream`.
+/// Copies an array into host memory, as an operation on `stream`.
 ///
 /// # Errors
 /// `ValueError` if the shapes or item sizes differ; driver errors.
@@ -176,8 +177,8 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
     if wait { stream.synchronize() } else { Ok(()) }
 }
 
-/// Copies contiguous bytes and waits until the copy is complete. The function does as little as possible, because the
-/// time of a small copy consists mainly of call overhead.
+/// Copies contiguous bytes and waits until the copy is complete. The function does as little as possible, because most
+/// of the time of a small copy is call overhead.
 ///
 /// # Safety
 /// Both ranges must be valid.
@@ -192,7 +193,7 @@ unsafe fn run_and_wait(
     let device = array.device();
     let access = if matches!(direction, Direction::HostToDevice(_)) { Access::Write } else { Access::Read };
     with_access(array, access, stream, || {
-        // SAFETY: the caller guarantees that both ranges are valid; the borrow keeps the stream alive.
+        // SAFETY: the caller guarantees that source and target ranges are valid; the borrow keeps the stream alive.
         unsafe { device.backend().copy_and_wait(device.index(), direction, to, from, bytes as usize, stream.handle()) }
     })
 }
@@ -279,7 +280,7 @@ unsafe fn upload_by_driver(
     }
     let dense = target.layout().dense_like();
     let packed = host_host::Packed::new(&dense);
-    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees a valid source.
+    // SAFETY: this function owns the packed buffer, which is as large as `dense`; the caller guarantees a valid source.
     unsafe { host_host::copy(packed.side(&dense), side_of_host(source))? };
     let packed_side = packed_side(&packed, &dense);
     let from_packed = CopyBlocks::of(target.layout(), &dense)?;
@@ -288,14 +289,14 @@ unsafe fn upload_by_driver(
         return unsafe { upload_by_driver(direction, target, &packed_side, &from_packed, stream) };
     }
     let scratch = Array::on_new_memory(dense.clone(), target.dtype(), stream.clone())?;
-    // SAFETY: the packed buffer is owned here and pageable, so the driver has read it when this call returns. The
-    // recursion ends because two equal dense layouts form a single block.
+    // SAFETY: this function owns the packed buffer, which is pageable, so the driver has read it when this call
+    // returns. The recursion ends because two equal dense layouts form a single block.
     unsafe { upload_by_driver(direction, &scratch, &packed_side, &CopyBlocks::of(&dense, &dense)?, stream)? };
     between(target, &scratch, stream)
 }
 
-/// Copies an array into host memory by driver calls, without the ring. The host unpacks the elements afterwards if
-/// necessary.
+/// Copies an array into host memory by driver calls, without the ring. If necessary, the host unpacks the elements
+/// after the driver's copy.
 ///
 /// # Safety
 /// The conditions of `to_host` apply.
@@ -333,9 +334,10 @@ unsafe fn download_by_driver(
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let packed = host_host::Packed::new(&dense);
-    // SAFETY: the packed buffer is owned here and pageable, so it contains the values when this call returns.
+    // SAFETY: this function owns the packed buffer, which is pageable, so it contains the values when this call
+    // returns.
     unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
-    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees a valid target.
+    // SAFETY: this function owns the packed buffer, which is as large as `dense`; the caller guarantees a valid target.
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
 }
 
@@ -344,7 +346,7 @@ const fn is_even(blocks: &CopyBlocks) -> bool {
     matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
 
-/// Returns an error if the stream is being captured and the host would have to pack the data of the copy.
+/// Returns an error if the host would have to pack the data of a copy on a stream that is being captured.
 fn check_even(blocks: &CopyBlocks) -> Result<()> {
     match is_even(blocks) {
         true => Ok(()),
@@ -358,8 +360,8 @@ fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostBuffer {
     HostBuffer { address: packed.address(), layout: dense.clone() }
 }
 
-/// Returns whether the driver transfers the contiguous blocks of a copy in their own layout, so that the host need not
-/// pack them.
+/// Returns whether the driver can transfer the contiguous blocks of a copy directly, so that the host need not pack
+/// them.
 fn is_direct(blocks: &CopyBlocks) -> bool {
     match blocks {
         CopyBlocks::One { .. } => true,

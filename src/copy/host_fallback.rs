@@ -1,10 +1,9 @@
-//! Copies an array within a device through the host. This is the fallback for scattered layouts if no compiler is
-//! available or the compiler fails.
+//! Copies an array within a device through the host, for scattered layouts, if no copy kernel can be compiled.
 //!
-//! The fallback copies the byte ranges of both arrays to the host, copies the elements there, and writes the target's
-//! range back. The fallback blocks the host and crosses the bus twice. Bytes between the target's elements are written
-//! back unchanged. This is safe, because the range is read and written in stream order: no work tracked by PyGPU can
-//! write these bytes between the read and the write.
+//! The fallback copies the byte ranges of source and target to the host, copies the elements there, and writes the
+//! target's range back to the device. The fallback blocks the host and crosses the bus twice. Bytes between the
+//! target's elements are written back unchanged. This is safe, because the target's range is read and written in stream
+//! order: no work tracked by PyGPU can write these bytes between the read and the write.
 
 use super::{CopyOperand, HostBuffer, at, host_host};
 use pygpu_array::Array;
@@ -14,7 +13,7 @@ use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture, ordered};
 
-/// The byte range of an array, copied to the host.
+/// The bytes from an array's first to its last element, copied to the host.
 struct HostSpan {
     bytes: Vec<u8>,
     low: i64,
@@ -57,8 +56,8 @@ impl HostSpan {
         }
     }
 
-    /// Returns the copied bytes as host memory with the array's layout. The returned address is the address of byte 0
-    /// of the layout.
+    /// Returns the copied bytes as host memory with the array's layout. The address in the result is that of byte 0 of
+    /// the layout.
     fn host_side(&self, array: &Array) -> HostBuffer {
         let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
         HostBuffer { address, layout: array.layout().clone() }
@@ -79,7 +78,7 @@ pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result
         let from = HostSpan::fetch(source, host, stream)?;
         let to = HostSpan::fetch(target, host, stream)?;
         let (target_side, source_side) = (to.host_side(target), from.host_side(source));
-        // SAFETY: both vectors contain every byte that the layouts reach, and are distinct.
+        // SAFETY: each vector contains every byte that its layout reaches, and the two vectors are distinct.
         unsafe {
             host_host::copy(
                 CopyOperand { base: target_side.address, layout: &target_side.layout },

@@ -1,4 +1,4 @@
-//! Copies arrays within host memory. These copies serve CPU arrays, and pack data that a copy engine would otherwise
+//! Copies arrays within host memory. These functions copy CPU arrays, and pack data that a copy engine would otherwise
 //! transfer item by item.
 
 use super::CopyOperand;
@@ -6,7 +6,7 @@ use pygpu_backend::Address;
 use pygpu_base::error::Result;
 use pygpu_layout::{ContiguousRuns, Layout, Line, Odometer, SharedAxis, for_each_line_of};
 
-/// Copies every element, in contiguous runs that are as long as both layouts permit.
+/// Copies every element of the source to the target, in contiguous runs that are as long as both layouts permit.
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach, and they must not overlap.
@@ -31,17 +31,19 @@ pub(super) unsafe fn copy(target: CopyOperand<'_>, source: CopyOperand<'_>) -> R
     Ok(())
 }
 
-/// Maximum item size in bytes for copying in tiles, if source and target have different innermost axes.
+/// Maximum size in bytes of items that are copied in tiles if source and target have different innermost axes.
 const SMALL: i64 = 16;
 /// Size of a cache line in bytes.
 const CACHE_LINE: u64 = 64;
 /// Number of the source's cache lines that stay in the L1 cache from one row of the target to the next.
 const NEAR_LINES: i64 = 256;
-/// Number of items of a tile along each axis. The cache lines of both operands then fit into the L1 cache.
+/// Number of items of a tile along each axis. The cache lines that such a tile has in source and target fit into the L1
+/// cache.
 const TILE: i64 = 32;
 
-/// Returns the index of the axis that is contiguous in the source but not in the target, as in a transposed copy.
-/// Iterating along only one of the two axes would load a cache line for each item.
+/// Returns the index of the axis that is contiguous in the source but not in the target, as in a transposed copy. An
+/// iteration along this axis, or along the axis that is contiguous in the target, would load a cache line for each
+/// item.
 fn crossing(pieces: &ContiguousRuns) -> Option<usize> {
     let (column, outer) = pieces.axes.split_last()?;
     let (place, row) = outer.iter().enumerate().min_by_key(|(_, axis)| axis.strides[1].unsigned_abs())?;
@@ -83,19 +85,20 @@ impl TiledPlane {
     }
 }
 
-/// Copies every element like `copy`, also if the operands overlap. The whole source is then read before the target is
-/// written.
+/// Copies every element like `copy`, even if source and target overlap. In that case the whole source is read before
+/// the target is written.
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach.
 pub(super) unsafe fn copy_overlapping(target: CopyOperand<'_>, source: CopyOperand<'_>) -> Result<()> {
     if !meet(target, source) {
-        // SAFETY: the caller guarantees valid memory, and the operands do not overlap as checked here.
+        // SAFETY: the caller guarantees valid memory for both operands, and the check above shows that they do not
+        // overlap.
         return unsafe { copy(target, source) };
     }
     let dense = source.layout.dense_like();
     let packed = Packed::new(&dense);
-    // SAFETY: the caller guarantees valid memory; the packed buffer is owned here and as large as `dense`.
+    // SAFETY: the caller guarantees valid memory; this function owns the packed buffer, which is as large as `dense`.
     unsafe {
         copy(packed.side(&dense), source)?;
         copy(target, packed.side(&dense))
@@ -111,7 +114,7 @@ fn meet(target: CopyOperand<'_>, source: CopyOperand<'_>) -> bool {
     low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < high
 }
 
-/// Copies the contiguous runs of one row.
+/// Copies the contiguous runs of one row of items.
 ///
 /// # Safety
 /// The conditions of `copy` apply to the runs of one row.
@@ -137,8 +140,8 @@ unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     }
 }
 
-/// Copies items of a size known at compile time, so that an item is one load and one store. Loops with constant strides
-/// are vectorized. Items may be unaligned.
+/// Copies items of `N` bytes, a size known at compile time, so that an item is one load and one store. The compiler
+/// vectorizes loops with constant strides. Items may be unaligned.
 ///
 /// # Safety
 /// The conditions of `copy` apply to the items of one row.
@@ -181,21 +184,22 @@ unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, t
 /// # Safety
 /// The source must be readable and the target writable, and they must not overlap.
 pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) {
-    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
+    // SAFETY: the caller guarantees that source and target ranges are valid and do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes) }
 }
 
 /// Copies contiguous bytes with non-temporal stores, if the processor has them.
 ///
-/// The function is intended for data that a device reads next. Cache lines that are dirty in the caches of other cores
-/// delay the device's reads. On 16 cores, non-temporal stores reduce the time of an upload of 16 MiB to less than half.
+/// The function is intended for data that a device reads next. The device's reads would be delayed by modified cache
+/// lines in the caches of other cores. On 16 cores, non-temporal stores reduce the time of an upload of 16 MiB to less
+/// than half.
 ///
 /// # Safety
 /// The conditions of `copy_bytes` apply.
 pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller guarantees that both ranges are valid and do not overlap; SSE2 is part of every x86-64
-    // processor.
+    // SAFETY: the caller guarantees that source and target ranges are valid and do not overlap; SSE2 is part of every
+    // x86-64 processor.
     unsafe {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         const LINE: usize = 64;
@@ -209,12 +213,12 @@ pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: 
             line.into_iter().enumerate().for_each(|(part, value)| _mm_stream_si128(to.add(part), value));
             (to, from) = (to.add(4), from.add(4));
         }
-        _mm_sfence(); // makes the stores visible to a copy engine that is started next
+        _mm_sfence(); // makes the stores visible to a copy engine that starts after this function returns
         let done = head + lines * LINE;
         copy_bytes(target + done, source + done, bytes - done);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
+    // SAFETY: the caller guarantees that source and target ranges are valid and do not overlap.
     unsafe {
         copy_bytes(target, source, bytes)
     }
@@ -229,7 +233,7 @@ impl Packed {
     pub(super) fn new(dense: &Layout) -> Self {
         let length = dense.nbytes() as usize;
         let mut bytes = Vec::with_capacity(length);
-        // SAFETY: the capacity was reserved, and `MaybeUninit` bytes may be uninitialized.
+        // SAFETY: the vector has a capacity of `length` bytes, and `MaybeUninit` bytes may be uninitialized.
         unsafe { bytes.set_len(length) };
         Self { bytes }
     }

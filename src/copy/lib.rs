@@ -1,12 +1,13 @@
 //! Copies arrays of any layout from host to device, from device to host and between devices, and fills arrays.
 //!
 //! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
-//! block, evenly spaced rows, or several of these. Within a device [`kernels`] copy all other forms, or
-//! [`host_fallback`] without a compiler. [`host_device`] copies between host and device, large pageable memory through
-//! the [`ring`]. Every function uses `memory::ordered`, which waits for conflicting uses and records the new use.
+//! contiguous block, evenly spaced rows, or several blocks or groups of rows. Within a device, [`kernels`] copies
+//! layouts of any other form, or [`host_fallback`] if no compiler is available. [`host_device`] copies between host and
+//! device, large pageable memory through the [`ring`]. Every function uses `memory::ordered`, which waits for
+//! conflicting uses and records the new use.
 //!
-//! Pageable host memory may be changed or freed when a call returns. Pinned host memory stays in use until the stream
-//! has completed the copy: the caller must synchronize or keep it alive (`memory::retired`).
+//! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
+//! completed the copy: the caller must synchronize the stream or keep the memory alive (`memory::retired`).
 
 mod fill;
 mod host_device;
@@ -72,8 +73,8 @@ fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
     )))
 }
 
-/// Copies an array into another array, in the order of `stream`. If source and target overlap, the source is read
-/// before the target is written.
+/// Copies an array into another array of the same device or of another, as an operation on `stream`. If source and
+/// target overlap, the source is read before the target is written.
 ///
 /// # Errors
 /// `ValueError` if the shapes or item sizes differ; `OutOfMemory` for a temporary copy; driver errors.
@@ -96,7 +97,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
         return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
-            // SAFETY: both are memory of borrowed arrays and do not overlap.
+            // SAFETY: source and target are memory of borrowed arrays, and do not overlap.
             unsafe { host_host::copy(side_of(target), side_of(source)) }
         });
     }
@@ -110,7 +111,8 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         return host_fallback::between(target, source, stream);
     }
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
-        // SAFETY: both are memory of arrays, which the recorded uses keep alive in the order of the stream.
+        // SAFETY: source and target are memory of arrays; the recorded uses keep this memory alive until the stream has
+        // completed the copy.
         unsafe { copy_blocks(device, Direction::DeviceToDevice, side_of(target), side_of(source), &blocks, stream) }
     })
 }
@@ -185,15 +187,16 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let bytes = target.layout().nbytes() as usize;
         let (low_target, low_source) = (lowest(target), lowest(source));
         let backend = to.backend();
-        // SAFETY: both are dense blocks of equal size, which the recorded uses keep alive in the order of the stream.
+        // SAFETY: source and target are dense ranges of equal size; the recorded uses keep their memory alive until the
+        // stream has completed the copy.
         unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
     })?;
     receiving.wait_for(&sending)?;
     before(stream, &sending)
 }
 
-/// Returns a stream of `device`, after making it wait for all work that `stream` has at present, including work unknown
-/// to PyGPU.
+/// Returns a stream of `device`, after making it wait for all work already enqueued on `stream`, by PyGPU or by other
+/// code.
 fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     let own = on_device(stream, device);
     // The wait is omitted during a capture, because it would make the waiting stream part of the capture.
@@ -203,7 +206,7 @@ fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     Ok(own)
 }
 
-/// Makes later work on `stream` wait for the work that this copy enqueued on another stream, `own`.
+/// Makes later work on `stream` wait for the work that a copy between devices enqueued on another stream, `own`.
 fn before(stream: &Stream, own: &Stream) -> Result<()> {
     if capture::is_any() { Ok(()) } else { stream.wait_for(own) }
 }
@@ -216,9 +219,9 @@ fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let dense = source.layout().dense_like();
     let is_dense = matches!(CopyBlocks::of(&dense, source.layout())?, CopyBlocks::One { .. });
     let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
-    // A kernel that accesses memory which its device cannot reach destroys the whole context. External memory (a
-    // virtual range, another library's pool, another process's block) may be accessible on its own device only. During
-    // a capture the driver cannot be queried, so the kernel is not used then.
+    // A kernel that accesses memory which its device cannot reach destroys the whole context. Memory that PyGPU did not
+    // allocate (a virtual range, another library's pool, another process's block) may be accessible from its own device
+    // only. During a capture the driver cannot be queried, so the kernel is not used then.
     if capture::is_any()
         || !far.allocation().is_from_pool()
         || !here.backend().can_access_peer(here.index(), there.index())?
@@ -240,13 +243,13 @@ fn lowest(array: &Array) -> Address {
     array.allocation().address().wrapping_add_signed(low as isize)
 }
 
-/// Returns `stream` if it belongs to the device, otherwise the calling thread's current stream of the device.
+/// Returns `stream` if it belongs to the device, otherwise the calling thread's current stream of this device.
 fn on_device(stream: &Stream, device: Device) -> Stream {
     if stream.device() == device { stream.clone() } else { pygpu_device::stream::current(device) }
 }
 
-/// Runs `work`, which uses the array on the stream. The stream waits for conflicting uses of the array before, and the
-/// use is recorded afterwards.
+/// Makes the stream wait for conflicting uses of an array, runs `work`, which enqueues a use of the array on the
+/// stream, and records this use.
 fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<()> {
     ordered(&[(array.allocation(), access)], stream, work)
 }

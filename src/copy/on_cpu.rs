@@ -1,5 +1,5 @@
-//! Runs work on arrays of the CPU backend, which are in host memory, without a backend call. The work runs immediately.
-//! During a capture it runs at each launch of the captured graph instead.
+//! Runs copies and other work on arrays of the CPU backend, which are in host memory, without a backend call. The work
+//! runs immediately or, if the stream is capturing, at each launch of the captured graph.
 
 use std::borrow::Borrow;
 
@@ -10,7 +10,7 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture};
 
-/// Runs `work` on two borrowed operands. During a capture the work is recorded with owned operands, which `owned`
+/// Runs `work` on two borrowed operands. During a capture `work` is recorded instead, with owned operands that `owned`
 /// creates.
 #[inline]
 pub(super) fn on_cpu<A, B, OwnA, OwnB>(

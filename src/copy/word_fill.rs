@@ -1,7 +1,7 @@
 //! Fills an array by memsets only, for items that are not a memset pattern: each memset sets one word of all items.
 //!
-//! An item of two words needs two memsets, each over rows that are one word wide and an item apart. Further axes
-//! multiply the number of memsets.
+//! An item of two different words needs two memsets. Each memset sets rows that are one word wide, and the distance
+//! between two rows is one item. Further axes multiply the number of memsets.
 
 use super::{at, with_access};
 use pygpu_array::Array;
@@ -16,7 +16,7 @@ const LARGEST: i64 = 4;
 
 /// Consecutive words of the item that are equal, which one memset sets.
 struct WordRun {
-    /// Offset in bytes of the first word in the item.
+    /// Offset in bytes, from the start of an item, of the first word that the memset sets.
     start: i64,
     pattern: Pattern,
     count: usize,
@@ -25,7 +25,7 @@ struct WordRun {
 /// The memsets that together perform a fill.
 pub(super) struct WordFill {
     runs: Vec<WordRun>,
-    /// Offset of the first item in bytes.
+    /// Offset in bytes of the first item from the start of the memory block.
     offset: i64,
     /// The rows that each memset covers: one item per row, or one whole contiguous run if all words are equal.
     rows: SharedAxis<2>,
@@ -49,7 +49,7 @@ impl WordFill {
         if row < pieces.width {
             axes.push(SharedAxis { len: pieces.width / itemsize, strides: [itemsize; 2] });
         }
-        // Rows may be counted along an axis only if consecutive rows do not overlap along it.
+        // The rows of a memset may lie along an axis only if consecutive rows along this axis do not overlap.
         let fitting = (0..axes.len()).filter(|&place| axes[place].strides[0] >= row);
         let longest = fitting.max_by_key(|&place| axes[place].len);
         let rows = longest.map_or(SharedAxis { len: 1, strides: [row; 2] }, |place| axes.remove(place));

@@ -13,7 +13,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Creates a `Lines` for a library file, which must exist while the `Lines` is used.
+    /// Creates a `Lines` for a library file. The file must exist as long as the `Lines` is used.
     pub fn of(path: PathBuf, host: &HostEnvironment) -> Self {
         Self { path, host: host.clone() }
     }

@@ -18,8 +18,8 @@ struct ElfTable {
     absent: Option<u32>,
 }
 
-/// Returns whether all data that the ELF headers refer to is inside the image. Checks 64-bit ELF files in native byte
-/// order, the only ones that are loaded here. Returns true for any other file.
+/// Returns whether all data that the ELF headers refer to is inside the image. Checks only 64-bit ELF files in native
+/// byte order, because the engine loads no other files. Returns true for any other file.
 pub fn is_whole(image: &[u8]) -> bool {
     let is_other = !image.starts_with(b"\x7fELF") || image.get(4).is_some_and(|class| *class != CLASS_64);
     is_other || [PROGRAMS, SECTIONS].iter().all(|table| lies_inside(image, table).is_some())
@@ -31,7 +31,7 @@ fn lies_inside(image: &[u8], table: &ElfTable) -> Option<()> {
     (0..count).try_for_each(|index| {
         let row = first.checked_add(index.checked_mul(size)?)?;
         image.get(row..row.checked_add(size)?)?;
-        // An entry's type is the first word of a program header, but the second word of a section header.
+        // The type is the first word in a program header's entry, and the second word in a section header's entry.
         let kind = if table.absent.is_some() { word(image, row.checked_add(4)?)? } else { word(image, row)? };
         let place = number(image, row.checked_add(table.place)?)?;
         let length = number(image, row.checked_add(table.length)?)?;

@@ -1,7 +1,7 @@
 //! Installs process-wide signal handlers for faults inside kernels, and records the threads that run kernels.
 //!
 //! Compiled libraries install no handlers, because handlers belong to the process and stay installed after a library is
-//! unloaded. A thread is recorded while it works on a launch (`enter`, `leave`: one thread-local and one counter). If
+//! unloaded. A thread is recorded in a thread-local variable while it works on a launch (from `enter` to `leave`). If
 //! the interrupted thread is recorded, the handler calls a function of the compiled library (`pygpu_cpu/faults.h`),
 //! which abandons the kernel or ignores the signal. All other signals are passed to the previous handler: Python's
 //! `faulthandler`, a sanitizer, or the default action, which ends the process.
@@ -21,7 +21,7 @@ use crate::lock_free_functions;
 use crate::signal_stack;
 use pygpu_base::ffi_guard::catch_panic;
 
-/// A thread that is working on a launch (`pygpu_cpu_guarded`).
+/// Data of a thread that is working on a launch (`pygpu_cpu_guarded` in `abi.h`).
 #[repr(C)]
 pub struct Guarded {
     signalled: unsafe extern "C" fn(*mut Guarded, c_int, *const c_void, *const c_void),
@@ -40,8 +40,8 @@ pub struct RawHost {
     give_stacks: unsafe extern "C" fn(*mut Stacks),
 }
 
-/// Signal that is sent to a thread so that it checks whether its launch was ended. A process without a handler for this
-/// signal ignores it by default.
+/// Signal that is sent to a thread so that it checks whether its launch has been cancelled or has failed. A process
+/// without a handler for this signal ignores it by default.
 const NUDGE: c_int = libc::SIGURG;
 
 const SIGNALS: [c_int; 7] =
@@ -74,7 +74,7 @@ unsafe extern "C" fn enter(guarded: *mut Guarded) {
         if is_main_thread() {
             keep_ctrl_c();
         }
-        // SAFETY: the caller owns the object, and keeps it alive until `leave`.
+        // SAFETY: the caller guarantees that the object lives until `leave` returns.
         unsafe { (*guarded).outer = CURRENT.replace(guarded) };
         INSIDE.fetch_add(1, Ordering::Relaxed);
     });
@@ -88,7 +88,7 @@ fn is_main_thread() -> bool {
     }
     IS_MAIN.get().unwrap_or_else(|| {
         #[cfg(target_os = "linux")]
-        // SAFETY: neither call has preconditions; both only return a number.
+        // SAFETY: neither call has preconditions; each only returns a number.
         let is_main = unsafe { libc::gettid() == libc::getpid() };
         #[cfg(not(target_os = "linux"))]
         // SAFETY: the call has no preconditions and only returns a number.
@@ -113,7 +113,7 @@ fn keep_ctrl_c() {
 unsafe extern "C" fn leave(guarded: *mut Guarded) {
     catch_panic((), || {
         INSIDE.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the object alive until `leave` returns.
+        // SAFETY: the caller guarantees that the object lives until `leave` returns.
         CURRENT.set(unsafe { (*guarded).outer });
     });
 }
@@ -132,7 +132,7 @@ pub fn set_interrupt_check(question: InterruptCheck) {
 extern "C" fn interrupted() -> c_int {
     catch_panic(0, || match QUESTION.load(Ordering::Acquire) {
         0 => 0,
-        // SAFETY: only `set_interrupt_check` stores a value there, and it stores an `InterruptCheck`.
+        // SAFETY: only `set_interrupt_check` stores a value in this variable, and this value is an `InterruptCheck`.
         question => c_int::from(unsafe { std::mem::transmute::<usize, InterruptCheck>(question) }()),
     })
 }
@@ -180,8 +180,8 @@ fn set(number: c_int, before: &PreviousHandler) {
     if unsafe { libc::sigaction(number, ptr::null(), &mut old) } != 0 || old.sa_sigaction == address_of_handler() {
         return;
     }
-    // SAFETY: `install` never runs concurrently. If a handler reads `last` at the same time, the process is about to
-    // end.
+    // SAFETY: `install` never runs concurrently. A handler reads `last` at the same time only while it passes on a
+    // fatal signal, i.e. while the process is ending.
     unsafe {
         (*before.last.get()).write(old);
         if !before.is_set.load(Ordering::Relaxed) {
@@ -192,9 +192,9 @@ fn set(number: c_int, before: &PreviousHandler) {
     // SAFETY: the structure is plain data, for which all zeroes is a valid value.
     let mut new: libc::sigaction = unsafe { std::mem::zeroed() };
     new.sa_sigaction = address_of_handler();
-    // The signal is not blocked during the handler, because a kernel is left without returning from the handler. SIGINT
-    // is handled on the kernel's own stack, because the kernel may continue afterwards. A fault is handled on the
-    // signal stack, because the kernel's stack may be full.
+    // The signal is not blocked while its handler runs, because the handler may leave a kernel without returning.
+    // SIGINT is handled on the kernel's own stack, because the kernel may continue afterwards. A fault is handled on
+    // the signal stack, because the kernel's stack may be full.
     let stack = if number == libc::SIGINT { 0 } else { libc::SA_ONSTACK };
     let restart = if number == libc::SIGINT { old.sa_flags & libc::SA_RESTART } else { libc::SA_RESTART };
     new.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | stack | restart;
@@ -212,10 +212,12 @@ fn address_of_handler() -> usize {
 extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let errno = Errno::kept();
     if number == libc::SIGINT {
-        // The signal is passed to Python's handler first, because the interrupt check below queries Python.
+        // SIGINT is passed to Python's handler first, because the interrupt check below asks Python whether Ctrl-C was
+        // pressed.
         pass_on(number, information, context);
     }
-    // The thread-local is read only while a kernel runs, because the first access in a thread allocates memory.
+    // The thread-local variable is read only while a kernel runs on some thread, because the first access in a thread
+    // allocates memory.
     if INSIDE.load(Ordering::Relaxed) != 0 {
         let current = CURRENT.get();
         if !current.is_null() {
@@ -238,14 +240,14 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     // A handler that was installed after PyGPU's handler may pass the signal back to PyGPU's handler. In that case the
     // handler that PyGPU's handler first replaced is called.
     let is_again = PASSING[place].fetch_add(1, Ordering::Relaxed) != 0;
-    // SAFETY: both handlers are written before `is_set` becomes true.
+    // SAFETY: `first` and `last` are written before `is_set` becomes true.
     let old = unsafe { (*if is_again { before.first.get() } else { before.last.get() }).assume_init_ref() };
     match old.sa_sigaction {
         libc::SIG_IGN if number == libc::SIGINT || number == NUDGE => {}
         libc::SIG_DFL if number == NUDGE => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: the call restores the previous action. A faulting instruction fails again after the handler
-            // returns, and then ends the process. A signal that a process has sent is raised again.
+            // SAFETY: the call restores the action that the signal had before. After the handler returns, a faulting
+            // instruction fails again, which ends the process. A signal that a process has sent is raised again.
             unsafe {
                 libc::sigaction(number, old, ptr::null_mut());
                 if matches!(number, libc::SIGINT | libc::SIGABRT) || (*information).si_code <= 0 {
@@ -255,13 +257,13 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
         }
         function if old.sa_flags & libc::SA_SIGINFO != 0 => {
             type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-            // SAFETY: `sigaction` returned the address as that of a function with SA_SIGINFO, which has this signature.
+            // SAFETY: `sigaction` returned this address together with the flag SA_SIGINFO, so the handler has this
+            // signature.
             let function = unsafe { std::mem::transmute::<usize, Full>(function) };
             function(number, information, context);
         }
         function => {
-            // SAFETY: `sigaction` returned the address as that of a function without SA_SIGINFO, which has this
-            // signature.
+            // SAFETY: `sigaction` returned this address without the flag SA_SIGINFO, so the handler has this signature.
             let function = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(function) };
             function(number);
         }

@@ -55,7 +55,8 @@ impl Drop for Stacks {
     }
 }
 
-/// Returns stacks for 32 threads of a block, from the cache or newly mapped, or null if memory is exhausted.
+/// Returns stacks for 32 threads of a block: cached ones if possible, otherwise newly mapped ones. Returns null if
+/// memory is exhausted.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     catch_panic(ptr::null_mut(), || {
         // An OS thread that is terminating no longer has a cache, so its stacks are newly mapped.
@@ -69,7 +70,7 @@ pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     })
 }
 
-/// Returns stacks to the cache, or frees them if the cache is full.
+/// Returns stacks to the cache of this OS thread, or frees them if the cache is full.
 ///
 /// # Safety
 /// `stacks` comes from `take`, and no fiber uses the memory any more.

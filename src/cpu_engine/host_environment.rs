@@ -1,5 +1,5 @@
-//! Defines the environment of the engine: variables, folders and options, which the caller passes to the engine. The
-//! engine does not read environment variables itself, because it runs on threads on which reading them is unsafe.
+//! Defines the environment of the engine: variables, folders and options, which the caller provides. The engine does
+//! not read environment variables itself, because it also runs on threads on which reading them is unsafe.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,8 +18,8 @@ pub enum StartOrder {
 }
 
 impl StartOrder {
-    /// Parses `reversed`, `shuffled` or `shuffled:7`. An empty text means the order from first to last. `None` for
-    /// other texts.
+    /// Parses `reversed`, `shuffled` or `shuffled:7`. An empty text means the order from first to last. Returns `None`
+    /// for any other text.
     pub fn named(text: &str) -> Option<Self> {
         match text.split_once(':').unwrap_or((text, "1")) {
             ("", "1") => Some(Self::Plain),
@@ -43,7 +43,7 @@ pub struct HostEnvironment {
     pub temporary: PathBuf,
     /// Cache folder, if the engine may cache files. The engine creates the folder on first use.
     pub kept: Option<PathBuf>,
-    /// Order in which blocks and threads of a kernel start.
+    /// Order in which the blocks of a kernel, and the threads of a block, start.
     pub order: StartOrder,
     /// Compiler options that are added for every kernel.
     pub options: Vec<String>,

@@ -72,7 +72,7 @@ struct RawModule {
 
 /// A loaded image, which is a shared library.
 pub struct Library {
-    // This field keeps the shared library loaded. The following fields refer to the library's code and tables.
+    // The handle of the shared library, which keeps it loaded. The other fields refer to the library's code and tables.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,
@@ -89,10 +89,10 @@ pub struct HostKernel {
     pub max_threads: u32,
     /// Size of the static shared memory in bytes.
     pub shared_bytes: u32,
-    /// Size in bytes of all constant memory of the library that contains the kernel.
+    /// Total size in bytes of the constant memory of the library that contains the kernel.
     pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
-    /// Order in which the blocks and the threads of each block start at a launch.
+    /// Order in which the blocks of a launch, and the threads of each block, start.
     order: StartOrder,
     breaks: bool,
     lines: Option<Arc<Lines>>,
@@ -132,7 +132,7 @@ impl Library {
             lines = file.keep().ok().map(|(_, path)| Arc::new(Lines::of(path, host)));
         }
         fault_handlers::install();
-        // SAFETY: the symbol, if it exists, points to a `RawModule`.
+        // SAFETY: only libraries that the engine has built define this symbol, and they define it as a `RawModule`.
         let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
         let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
         // SAFETY: the library is open, and the version is the first field in every version of the structure.
@@ -169,7 +169,8 @@ impl Library {
 }
 
 impl HostKernel {
-    /// Runs a kernel until it is complete. If the kernel fails, the error contains a code of `abi.h` and a text.
+    /// Runs a kernel and returns when it is complete. If the kernel fails, the error contains one of the codes in
+    /// `abi.h`, and a text.
     ///
     /// # Safety
     /// The library is loaded. For each parameter, `arguments` has one pointer to as many bytes as the parameter has.
@@ -190,7 +191,8 @@ impl HostKernel {
             place: ptr::from_mut(&mut place),
             host: ptr::from_ref(&fault_handlers::HOST),
         };
-        // SAFETY: the caller guarantees valid arguments; all data in `launch` outlives the call.
+        // SAFETY: the caller guarantees that `arguments` match the kernel's parameters; all data in `launch` outlives
+        // the call.
         match unsafe { (self.launch)(&launch, arguments) } {
             0 => Ok(()),
             code => {
@@ -232,7 +234,8 @@ fn processors() -> u32 {
     }
 }
 
-/// Returns an error for an image with which the system's loader might end the process.
+/// Returns an error for an incomplete image, because the system's loader might end the process when it loads such an
+/// image.
 fn check(image: &[u8]) -> Result<(), String> {
     if !image.starts_with(b"\x7fELF") && !image.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
         return Err(
@@ -263,7 +266,7 @@ fn describe(error: &libloading::Error) -> String {
     format!("the system's loader refuses the kernel: {error}{source}")
 }
 
-/// Copies a C string.
+/// Copies a C string to a Rust string.
 ///
 /// # Safety
 /// The text ends with a zero byte.
@@ -272,8 +275,8 @@ unsafe fn text(pointer: *const c_char) -> String {
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-/// Returns the name in the source for a mangled name: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`. Parameter types are
-/// ignored, because the kernels of a library are not overloaded.
+/// Returns the name of a kernel in the source, given its mangled name: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`.
+/// Parameter types are ignored, because the kernels of a library are not overloaded.
 fn unmangled(name: &str) -> Option<String> {
     let mut rest = name.strip_prefix("_Z")?;
     let is_nested = rest.starts_with('N');
@@ -300,11 +303,11 @@ unsafe fn kernels(
     host: &HostEnvironment,
     lines: Option<&Arc<Lines>>,
 ) -> Vec<HostKernel> {
-    // SAFETY: the caller guarantees a valid module. Its table has one entry more than `kernel_count`, so the pointer is
-    // valid.
+    // SAFETY: the caller guarantees a module of an open library. Its table has one entry more than `kernel_count`, so
+    // the pointer is valid.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let shared = StaticShared::of(image);
-    // SAFETY: the caller guarantees a valid module.
+    // SAFETY: the caller guarantees that the module belongs to an open library.
     let constant_bytes = unsafe { constants(module) };
     let read = |row: &RawKernel| {
         // SAFETY: this table also has one entry more than `parameter_count`, so the pointer is valid.
@@ -332,7 +335,7 @@ unsafe fn kernels(
 /// # Safety
 /// The conditions of `kernels` apply.
 unsafe fn constants(module: &RawModule) -> u32 {
-    // SAFETY: the caller guarantees a valid module. Its table has `global_count` entries.
+    // SAFETY: the caller guarantees a module of an open library. Its table has `global_count` entries.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
     let bytes: c_ulonglong = rows.iter().filter(|row| row.constant != 0).map(|row| row.bytes).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX)
@@ -343,7 +346,7 @@ unsafe fn constants(module: &RawModule) -> u32 {
 /// # Safety
 /// The conditions of `kernels` apply.
 unsafe fn globals(module: &RawModule) -> Vec<(String, usize, usize)> {
-    // SAFETY: the caller guarantees a valid module. Its table has `global_count` entries.
+    // SAFETY: the caller guarantees a module of an open library. Its table has `global_count` entries.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
     // SAFETY: names are string literals of the library.
     rows.iter().map(|row| (unsafe { text(row.name) }, row.address as usize, row.bytes as usize)).collect()

@@ -2,9 +2,9 @@
 //! without returning from the function.
 //!
 //! The recognized functions copy or compare bytes, or compute mathematical functions. Compilers replace loops by calls
-//! of functions that copy or compare bytes. The function is recognized by the address of the instruction at which the
-//! kernel faulted. The C library places the variants of the copy functions, one for each processor type, next to each
-//! other and far from its heap and file functions. The mathematical functions are in a separate library.
+//! of functions that copy or compare bytes. A function is recognized by the address of the instruction at which the
+//! kernel faulted. The C library has one variant of each copy function per processor type. It places these variants
+//! next to each other, and far from its heap and file functions. The mathematical functions are in a separate library.
 
 use std::ffi::{CStr, c_int, c_ulonglong};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};

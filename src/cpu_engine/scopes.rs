@@ -78,7 +78,7 @@ pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
 const WITH_BRACKETS: [&str; 7] =
     ["__attribute__", "__attribute", "alignas", "decltype", "__launch_bounds__", "__maxnreg__", "__declspec"];
 
-/// Returns whether a word is one of the keywords in `WITH_BRACKETS`.
+/// Returns whether a word is a keyword, such as `alignas`, whose arguments follow in parentheses.
 pub fn has_brackets(word: &str) -> bool {
     WITH_BRACKETS.contains(&word)
 }

@@ -1,8 +1,8 @@
 //! Determines the size of each kernel's static shared memory from the image's symbol table.
 //!
 //! A shared variable is a thread-local variable inside a function. C++ compilers put the function's mangled name before
-//! the variable's name: the variable `s` of the function `_Z1kPi` has the symbol `_ZZ1kPiE1s`. Variables of functions
-//! that a kernel calls are not counted.
+//! the variable's name: the variable `s` of the function `_Z1kPi` has the symbol `_ZZ1kPiE1s`. The size of a kernel
+//! does not include variables of the functions that it calls.
 
 use crate::elf_check::{half, number, word};
 
@@ -27,7 +27,8 @@ fn text(image: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 impl<'a> StaticShared<'a> {
-    /// Reads the symbols of an image. An image without symbols of shared variables has no shared memory.
+    /// Reads the symbols of an image. If the image has no symbols of shared variables, its kernels have no static
+    /// shared memory.
     pub fn of(image: &'a [u8]) -> Self {
         let mut found = Self::default();
         let _ = found.read(image); // unreadable symbols are treated as absent

@@ -21,8 +21,8 @@ impl Drop for SignalStack {
             return;
         }
         let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: BYTES };
-        // SAFETY: no handler is running on the stack, because this thread is executing this code. This module mapped
-        // the memory, and nothing else uses it.
+        // SAFETY: no handler is running on the stack, because its thread is executing this code. This module mapped the
+        // memory, and no other code uses it.
         unsafe {
             libc::sigaltstack(&none, ptr::null_mut());
             libc::munmap(memory, BYTES);

@@ -1,8 +1,8 @@
 //! Rewrites a preprocessed source to C++: replaces device keywords that a header cannot define, and appends a table
 //! with the names of the kernels and variables.
 //!
-//! The rewriter processes preprocessed text, because that text contains the kernels that macros generate, and not the
-//! kernels that `#if` excludes. Line numbers are preserved.
+//! The rewriter processes preprocessed text, because this text includes kernels that macros generate, and excludes
+//! kernels that `#if` disables. Line numbers are preserved.
 
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ struct Rewriter<'a> {
     shared: SharedSizes,
 }
 
-/// Returns the rewritten text, which is the input of the compiler.
+/// Returns the rewritten source, which is the input of the compiler.
 pub fn rewrite(request: &RewriteRequest<'_>) -> String {
     let mut rewriter = Rewriter {
         request,
@@ -210,7 +210,8 @@ impl<'a> Rewriter<'a> {
             .any(|text| text == "__shared__")
     }
 
-    /// Rewrites `extern __shared__ T name[];` to a variable `name` that points to the launch's dynamic shared memory.
+    /// Rewrites the declaration `extern __shared__ T name[];` to that of a variable `name` that points to the launch's
+    /// dynamic shared memory.
     fn dynamic_shared(&mut self, position: usize) -> usize {
         let end = (position..self.tokens.len()).find(|&at| self.text(at) == ";").unwrap_or(self.tokens.len() - 1);
         let (mut words, mut at, mut text) = (Vec::new(), position, String::new());

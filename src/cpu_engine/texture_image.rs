@@ -1,10 +1,9 @@
-//! Describes a texture or surface of kernels on the CPU. The handle of a texture or surface is the address of a
-//! [`TextureImage`].
+//! Describes a texture or surface that kernels on the CPU access. Its handle is the address of a [`TextureImage`].
 //!
 //! The declaration matches that in `src/cpu_engine/include/pygpu_cpu/textures.h`, whose functions read and write the
 //! image. The numeric codes are those of CUDA and HIP.
 
-/// An image in memory with one to three axes, and the mode in which it is sampled.
+/// An image in memory with one to three axes, and the modes by which a texture reads it.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(C)]
 pub struct TextureImage {
@@ -24,15 +23,16 @@ pub struct TextureImage {
     pub format: u32,
     /// Number of channels: 1, 2 or 4.
     pub channels: u32,
-    /// Address mode along x, y, z: the code of the value that is read for coordinates beyond the edges.
+    /// Address mode along x, y, z: the code of the rule for coordinates beyond the edges.
     pub address: [u32; 3],
     /// Whether reads interpolate linearly between elements.
     pub linear: u32,
-    /// Whether coordinates from 0 to 1 cover the image, instead of element indices.
+    /// Whether coordinates are normalized, i.e. those from 0 to 1 cover the image. Otherwise coordinates are element
+    /// indices.
     pub normalized: u32,
     /// Whether integers are read as integers. Otherwise they are read as floats from 0 or -1 to 1.
     pub as_integer: u32,
-    /// Border colour for the address mode that reads it beyond the edges.
+    /// Border colour, which the border address mode returns for coordinates beyond the edges.
     pub border: [f32; 4],
 }
 

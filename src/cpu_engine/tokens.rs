@@ -1,5 +1,5 @@
-//! Splits preprocessed C++ into tokens, with as much detail as the search for declarations needs: a string is one
-//! token, so its content is not taken for code.
+//! Splits preprocessed C++ into tokens, in the detail that the search for declarations needs. A string is one token, so
+//! that its content is not taken for code.
 
 /// Kind of token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Defines devices, each a backend and an index, and the guard that restores the thread's current device.
 //!
 //! A `Device` is a plain value, because backends exist as long as the process. PyGPU stores no current device: it uses
-//! the driver's, which is set per thread. A device that another library made current is therefore current for PyGPU
+//! the driver's, which is set per thread. If another library makes a device current, it is therefore current for PyGPU
 //! too.
 
 use std::fmt;
@@ -22,8 +22,8 @@ struct DeviceInner {
     kind: BackendKind,
     /// Number of resets of the device. Objects created before a reset must not be passed to the driver after the reset.
     epoch: AtomicU32,
-    /// Number of waits for the whole device that the host has begun. `wait_ended` is the number of the latest wait that
-    /// has ended.
+    /// Number of times that the host has begun to wait for the whole device. `wait_ended` is the number of the latest
+    /// of these waits that has ended.
     waits_begun: AtomicU64,
     wait_ended: AtomicU64,
 }
@@ -31,10 +31,11 @@ struct DeviceInner {
 /// Maximum number of devices of a backend; drivers support at most 64.
 pub const MAX_DEVICES: usize = 64;
 
-/// State of every requested device, by kind of backend and index. A process has at most one backend of each kind.
+/// State of every device that was requested, by kind of backend and index. A process has at most one backend of each
+/// kind.
 static DEVICES: PerDevice<ForkSafeOnce<DeviceInner>> = crate::per_device!(ForkSafeOnce::new());
 
-/// Holds one value per device, for state of other modules. The macro `per_device!` creates it.
+/// Table with one value per device, in which other modules store state. The macro `per_device!` creates it.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {
@@ -55,7 +56,7 @@ impl<T> PerDevice<T> {
     }
 }
 
-/// Creates a [`PerDevice`] with the same initial value for each device.
+/// Creates a [`PerDevice`] in which all devices have the same initial value.
 #[macro_export]
 macro_rules! per_device {
     ($each:expr) => {
@@ -210,7 +211,7 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the current count of waits, as the argument of a later call of [`Self::was_waited_for_since`].
+    /// Returns the number of waits for the device so far, to be passed to [`Self::was_waited_for_since`] later.
     pub fn now(self) -> u64 {
         self.0.waits_begun.load(Ordering::Acquire)
     }
@@ -256,7 +257,7 @@ impl Device {
     /// No library of the process may use memory, streams or events of the device afterwards.
     ///
     /// # Errors
-    /// Errors of the driver; then nothing was destroyed, and all objects stay valid.
+    /// Errors of the driver. In this case no object was destroyed, and all objects stay valid.
     pub unsafe fn reset(self) -> Result<()> {
         if self.is_cpu() {
             return Ok(());
@@ -277,7 +278,7 @@ impl Device {
     }
 }
 
-/// Restores the device that was current for the thread before, when dropped.
+/// When dropped, restores the device that was current for the thread before the guard was created.
 #[must_use]
 pub struct DeviceGuard {
     restore: Option<Device>,

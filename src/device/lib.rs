@@ -1,7 +1,8 @@
 //! Defines devices, streams and events.
 //!
 //! [`Device`] is a backend and an index. The module [`stream`] has streams, events and the current stream of a thread.
-//! The module [`shutdown`] stores errors of destructors for a later report and stops driver calls at process exit.
+//! The module [`shutdown`] stores errors of destructors until they are reported, and stops driver calls at process
+//! exit.
 
 mod device;
 pub mod shutdown;

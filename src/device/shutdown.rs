@@ -1,8 +1,8 @@
 //! Implements two rules for destructors: they free nothing at process exit, and never raise an error.
 //!
 //! At interpreter exit the driver may be partly shut down, and the operating system frees the memory. A driver error
-//! inside a `Drop` is stored here. The next call that waits on the host reports this error after its own work.
-//! Unrelated calls, such as a launch on another thread, never fail because of a stored error.
+//! inside a `Drop` is stored here. The next call that blocks the host until work is complete reports this error after
+//! its own work. Unrelated calls, such as a launch on another thread, never fail because of a stored error.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,12 +16,13 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: ForkSafeMutex<Option<Error>> = ForkSafeMutex::new(None);
-/// Values that were dropped in code that must not call the driver. The next call of `report_deferred` drops them.
+/// Values whose drop was postponed, because they were dropped in code that must not call the driver. The next call of
+/// `report_deferred` drops them.
 static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec::new());
 /// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Number of the calling thread's active calls. The count `ASKING` includes these calls.
+    /// Number of this thread's active calls into code of other libraries. The count `ASKING` includes these calls.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -29,7 +30,7 @@ thread_local! {
 /// from now on.
 pub fn begin_exit() {
     // The store is sequentially consistent, because this thread reads the count `ASKING` afterwards. A thread that is
-    // not yet counted at that time sees the flag.
+    // not yet counted then sees the exit flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }
@@ -63,7 +64,7 @@ pub fn defer(result: Result<()>) {
         return;
     }
     let Some(error) = uncaught(error) else { return };
-    drop(store_error(error)); // after the lock is released, because the drop may run another library's code
+    drop(store_error(error)); // dropped after the lock is released, because the error may run foreign code when dropped
 }
 
 /// Stores an error, which the next call of `report_deferred` returns. If another error is already stored, returns
@@ -91,7 +92,8 @@ pub fn defer_drop(thing: Box<dyn Any + Send>) {
 /// error.
 fn uncaught(error: Error) -> Option<Error> {
     let mut error = Some(error);
-    // The access fails only on a terminating thread, on which no `collect_errors` call is active.
+    // The access to the thread-local variable fails only on a terminating thread, on which no `collect_errors` call is
+    // active.
     let _ = CAUGHT.try_with(|caught| {
         if let Ok(mut caught) = caught.try_borrow_mut()
             && let Some(first) = caught.last_mut()
@@ -118,7 +120,7 @@ pub fn report_deferred() -> Result<()> {
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
     let put_off = std::mem::take(&mut *PUT_OFF.lock());
-    drop(put_off); // dropped after the lock is released, because these drops call the driver
+    drop(put_off); // the values are dropped after the lock is released, because their drops call the driver
     let deferred = DEFERRED.lock().take();
     match deferred {
         Some(error) => Err(error),
@@ -132,9 +134,9 @@ fn take_deferred() -> Result<()> {
 pub struct ForeignCallGuard(());
 
 impl ForeignCallGuard {
-    /// Counts a call that the calling thread begins. The thread that ends the process sets the exit flag before it
-    /// reads the count. Thus either the calling thread sees the flag, or the thread that ends the process sees the call
-    /// and waits for its end.
+    /// Counts a call into code of another library, which the calling thread begins. The thread that ends the process
+    /// sets the exit flag before it reads the count. Thus either the calling thread sees the flag, or the thread that
+    /// ends the process sees the call and waits for its end.
     #[inline]
     pub fn begin() -> Self {
         OWN_ASKING.set(OWN_ASKING.get() + 1);
@@ -142,13 +144,13 @@ impl ForeignCallGuard {
         Self(())
     }
 
-    /// Returns the number of active calls, over all threads.
+    /// Returns the number of active calls into code of other libraries, over all threads.
     pub fn count() -> usize {
         ASKING.load(Ordering::SeqCst)
     }
 
-    /// Removes the calling thread's calls from the count, because they never return and the end of the process must not
-    /// wait for them.
+    /// Removes the calling thread's calls from the count, because these calls never return, and the process must not
+    /// wait for them at its end.
     pub fn give_up() {
         ASKING.fetch_sub(OWN_ASKING.replace(0), Ordering::SeqCst);
     }

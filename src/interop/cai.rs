@@ -30,9 +30,9 @@ impl Drop for ImportedInterface {
             std::mem::forget(self.owner.take());
             return;
         }
-        // The protocol requires that the producer's stream waits here for PyGPU's stream, and that the producer's
-        // stream exists as long as the producer's object. CuPy's stream, however, may already be destroyed, and the
-        // handle of a destroyed stream crashes the driver. Therefore the host waits instead.
+        // By the protocol, the producer's stream should wait for PyGPU's stream here, and should exist as long as the
+        // producer's object. CuPy's stream, however, may already be destroyed, and a call with the handle of a
+        // destroyed stream crashes the driver. Therefore the host waits for PyGPU's stream instead.
         shutdown::defer(if self.has_own_stream {
             self.ready.synchronize()
         } else {
@@ -42,7 +42,7 @@ impl Drop for ImportedInterface {
 }
 
 impl ImportedInterface {
-    /// Returns whether the memory can be returned to the producer without waiting.
+    /// Returns whether the memory can be returned to the producer without a wait of the host.
     fn ends_at_once(&self) -> bool {
         !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
     }
@@ -55,8 +55,8 @@ pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + 
     borrowed.owner.as_deref()
 }
 
-/// Returns whether an import waits for the producer's stream. Users who synchronize by other means can disable the
-/// wait.
+/// Returns whether an import makes PyGPU's stream wait for the producer's stream. Users who synchronize by other means
+/// can disable this wait.
 fn waits_for_producers() -> bool {
     static WAITS: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *WAITS.get().unwrap_or_else(|| {
@@ -78,7 +78,8 @@ pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: O
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
-    // An empty array needs no synchronization, and its address does not determine the device of the stream.
+    // An empty array needs no synchronization. Moreover, the device of the producer's stream cannot be derived from the
+    // address of an empty array.
     let producer = producer.filter(|_| !description.shape.contains(&0));
     if let Some(handle) = producer
         && waits_for_producers()
@@ -91,7 +92,8 @@ pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: O
     unsafe { description.adopt(ready, Box::new(owner)) }
 }
 
-/// Returns the device of the memory. The driver is queried, because the interface does not contain the device.
+/// Returns the device of the described memory. The driver is queried, because the interface does not contain the
+/// device.
 fn device_of(description: &ImportedMemory) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {
@@ -115,7 +117,7 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
 }
 
 /// Makes a stream wait for all uses of the array, and returns the value of this stream for the interface's `stream`
-/// entry. Other libraries may use the memory from now on.
+/// entry. After this call, other libraries may use the array's memory.
 ///
 /// # Errors
 /// Driver errors.
@@ -148,7 +150,7 @@ mod tests {
             dtype: DType::new(ScalarType::Float32),
             readonly: false,
         };
-        // SAFETY: the import fails before the memory is used.
+        // SAFETY: the import in this test fails before the memory is used.
         let imported = |address, stream| unsafe { import(&description(address), stream, Box::new(())) };
         assert!(matches!(imported(64, Some(0)), Err(Error::Value(_))));
         assert!(matches!(imported(65, None), Err(Error::Value(_))));

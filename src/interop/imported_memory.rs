@@ -1,7 +1,7 @@
-//! Describes other libraries' memory, and converts the descriptions into arrays after checks.
+//! Describes arrays in memory of other libraries. Checks such a description, and converts it to an array.
 //!
-//! The memory itself is not accessed: only the producer can guarantee that the address is valid. The checks detect
-//! overflowing sizes, null addresses, misaligned addresses, and elements outside the address space.
+//! The memory is not accessed, because only the producer of the description can guarantee that its address is valid.
+//! The checks detect overflowing sizes, null addresses, misaligned addresses, and elements outside the address space.
 
 use pygpu_array::Array;
 use pygpu_backend::Address;
@@ -51,7 +51,7 @@ impl ImportedMemory {
         Layout::strided(&self.shape, &strides, 0, itemsize)
     }
 
-    /// Checks the alignment of the address.
+    /// Checks that the address is aligned for the element type.
     ///
     /// # Errors
     /// `ValueError` for a misaligned address; the message contains the address.

@@ -51,9 +51,10 @@ pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Optio
 /// Returns the `stream` argument for a DLPack producer whose data will be used on `stream`, and the stream on which the
 /// data is then ready.
 ///
-/// A stream of another library may be destroyed before the data is next used, and ROCm has no number for the per-thread
-/// stream. In both cases the function returns the number of the default stream for the producer, and the default stream
-/// itself. A use of the data on `stream` then waits for the default stream by an event.
+/// If `stream` belongs to another library, it may be destroyed before the data is used the next time. For the
+/// per-thread stream, ROCm has no number. In both cases the function returns the number of the default stream for the
+/// producer, and the default stream itself. A use of the data on `stream` then waits for the default stream by an
+/// event.
 pub fn as_dlpack_consumer(stream: &Stream) -> (Option<i64>, Stream) {
     let device = stream.device();
     let handle = stream.handle();
@@ -95,8 +96,8 @@ pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize>
     }
 }
 
-/// Returns the stream of a handle that another library passed. The returned stream may only be used during the call
-/// that received the handle.
+/// Returns the stream of a handle that another library passed. The returned stream may be used only until the call that
+/// received the handle returns.
 pub fn borrowed(device: Device, handle: StreamHandle) -> Stream {
     Stream::foreign(device, handle, None)
 }

@@ -57,7 +57,7 @@ pub fn build(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result
     made.ok_or_else(|| Error::Unavailable("nothing was compiled".to_owned()))
 }
 
-/// Whether the image of a source is cached.
+/// Returns whether the compiled image of a source is cached.
 pub fn is_kept(device: Device, source: &KernelSource, hints: &[PathBuf]) -> bool {
     build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
 }
@@ -110,10 +110,11 @@ fn build_if(
     Ok(Some(CompiledSource { compiled, options, kept: None }))
 }
 
-/// The header for sources that declare textures or surfaces at file scope; it defines the types of these declarations.
+/// Text of the header that defines the types of textures and surfaces declared at file scope. It is added to sources
+/// with such declarations.
 const REFERENCES: &str = include_str!("include/texture_references.h");
 
-/// Whether a source declares textures or surfaces at file scope.
+/// Returns whether a source declares textures or surfaces at file scope.
 fn has_references(text: &str) -> bool {
     ["texture", "surface"].iter().any(|word| {
         text.match_indices(word).any(|(at, _)| {
@@ -124,8 +125,8 @@ fn has_references(text: &str) -> bool {
     })
 }
 
-/// Typedefs of unsigned types that the host's C headers define. nvcc includes these headers before each source, but
-/// run-time compilers do not. C++ allows repeated equal typedefs.
+/// Typedefs of unsigned types, such as `ushort`, that the host's C headers define. nvcc includes these headers before
+/// each source, but run-time compilers do not. C++ allows repeated equal typedefs.
 const OF_THE_HOST: &str = "typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n";
 
 /// Declaration of the device function that sets the condition of a conditional graph node. No header of NVRTC declares

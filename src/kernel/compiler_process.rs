@@ -20,7 +20,7 @@ pub struct CompilerProcess {
     kind: BackendKind,
 }
 
-/// Returns the name of a backend's compiler program; `None` if it has none.
+/// Returns the file name of a backend's compiler program; `None` if the backend has none.
 fn usual_name(kind: BackendKind) -> Option<&'static str> {
     match kind {
         BackendKind::Cuda => Some("nvcc"),
@@ -29,7 +29,8 @@ fn usual_name(kind: BackendKind) -> Option<&'static str> {
     }
 }
 
-/// Returns the environment variables that may name the toolkit's folder, and the toolkit's default folder.
+/// Returns the environment variables that may name the folder of the backend's toolkit, and the default folder of this
+/// toolkit.
 fn homes(kind: BackendKind) -> (&'static [Variable], &'static str) {
     match kind {
         BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm"),
@@ -222,8 +223,8 @@ impl Compiler for CompilerProcess {
         let begun = SystemTime::now();
         let mut command = command(&self.program, settings);
         command.args(&options).arg("-MD").arg("-MF").arg(&list).arg("-o").arg(&image).arg(&source);
-        // The folder of the original source is also searched for headers, because the compiler receives a copy in a
-        // temporary folder.
+        // The folder of the original source is added to the search path for headers, because the compiler receives a
+        // copy of the source in a temporary folder.
         if let Some(folder) = Path::new(request.name).parent().filter(|folder| folder.is_dir()) {
             command.arg(format!("-I{}", folder.display()));
         }

@@ -11,13 +11,13 @@ use pygpu_base::flush::PythonAccess;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::Device;
 
-/// Function that returns candidate paths of the compiler's library. `thorough` is set if loading the quickly found
-/// candidates has failed.
+/// Function that returns candidate paths of the compiler's library. `thorough` is set if no library could be loaded
+/// from the paths that a call without `thorough` returned.
 pub type CompilerSearch = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
 
 static SEARCH: ForkSafeOnce<CompilerSearch> = ForkSafeOnce::new();
 
-/// Candidate paths for each backend, found before the backend's first operation was deferred.
+/// Candidate paths of the compiler's library for each backend, found before the backend's first operation was deferred.
 static RESOLVED: [ForkSafeOnce<Vec<PathBuf>>; 4] = [const { ForkSafeOnce::new() }; 4];
 
 /// Registers the function that searches for the compiler's library. Only the first registration has an effect.
@@ -25,8 +25,8 @@ pub fn search_with(search: CompilerSearch) {
     SEARCH.set(search);
 }
 
-/// Searches once for the candidate paths of a backend. Must be called before an operation is deferred, because a flush
-/// must not search.
+/// Searches for the candidate paths of a backend's compiler library, once per process. Must be called before an
+/// operation is deferred, because a flush must not search.
 #[inline]
 pub fn resolve(kind: BackendKind) {
     let known = &RESOLVED[kind as usize % RESOLVED.len()];
@@ -42,7 +42,8 @@ fn resolve_now(kind: BackendKind, known: &'static ForkSafeOnce<Vec<PathBuf>>) {
     known.set(found);
 }
 
-/// Returns candidate paths for a flush: the paths found earlier or, if `thorough` is set, the result of a new search.
+/// Returns the candidate paths of the compiler's library that were found earlier or, if `thorough` is set, the result
+/// of a new search.
 pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match RESOLVED[kind as usize % RESOLVED.len()].get() {
         Some(known) if !thorough => known.clone(),
@@ -50,7 +51,8 @@ pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// Returns candidate paths of the compiler's library. During a flush, only the paths found earlier are returned.
+/// Searches for candidate paths of the compiler's library. During a flush, returns the paths found earlier instead,
+/// because a search runs Python code.
 fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match PythonAccess::here() {
         Some(_) => SEARCH.get().map(|search| search(kind, thorough)).unwrap_or_default(),
@@ -74,7 +76,7 @@ pub fn load_searching(device: Device, source: &KernelSource) -> Result<Module> {
     }
 }
 
-/// Whether the image of a source is cached, in which case [`load_searching`] does not compile it.
+/// Returns whether the image of a source is cached, in which case [`load_searching`] does not compile it.
 pub fn is_kept(device: Device, source: &KernelSource) -> bool {
     compile::is_kept(device, source, &search(device.kind(), false))
 }

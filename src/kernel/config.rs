@@ -11,10 +11,10 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 
-/// Maximum cluster size, in blocks, that every device with clusters supports.
+/// Number of blocks in the largest cluster that every device with clusters supports.
 const PORTABLE: u32 = 8;
 
-/// A launch shape with attributes.
+/// The shape and the attributes of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchConfig {
     /// The shape of the launch.
@@ -167,8 +167,8 @@ fn no_clusters(function: &Function, asked: &LaunchAttributes) -> Error {
     ))
 }
 
-/// Returns an error that explains a failed launch if the launch exceeded a limit of the device; otherwise the driver's
-/// error.
+/// Returns the error of a failed launch: an error that states the exceeded limit if the launch exceeded a limit of the
+/// device, otherwise the driver's error.
 #[cold]
 fn explained(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes, error: Error) -> Error {
     let reason = match error.code() {

@@ -24,7 +24,7 @@ pub struct Declarations<'a> {
     aliases: Aliases,
 }
 
-/// Specifiers that may precede a kernel's name and take an argument in parentheses.
+/// Specifiers with an argument in parentheses that may precede a kernel's name.
 const WITH_BRACKETS: [&str; 6] =
     ["__launch_bounds__", "__cluster_dims__", "__attribute__", "__block_size__", "__maxnreg__", "alignas"];
 
@@ -56,7 +56,7 @@ impl<'a> Declarations<'a> {
         names
     }
 
-    /// Returns the names of all kernels for messages; templates are marked.
+    /// Returns the names of all kernels for messages, with a remark at templates.
     pub fn described(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for kernel in &self.kernels {
@@ -155,8 +155,8 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
             ("[", Some("[")) => next += words[next..].iter().position(|word| *word == "]")? + 2,
             (name, Some("(")) if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 let end = behind(words, next + 1)?;
-                // In `void MACRO(name)(...)` the preprocessor determines the kernel's name, which is therefore unknown
-                // here.
+                // In `void MACRO(name)(...)` the preprocessor determines the kernel's name, so this parser cannot know
+                // it.
                 if words.get(end) == Some(&"(") {
                     return None;
                 }
@@ -174,8 +174,8 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
 
 /// Returns the template parameters, if a template header precedes position `at`.
 fn template<'a>(words: &[&'a str], at: usize) -> Option<Vec<Option<&'a str>>> {
-    // Search backwards over `extern "C"` (the string is not a token), `static` and `inline` for the `>` that ends a
-    // template header.
+    // The search goes backwards over `extern "C"` (the string is not a token), `static` and `inline` to the `>` that
+    // ends a template header.
     let mut last = at.checked_sub(1)?;
     while matches!(words[last], "extern" | "static" | "inline" | "__forceinline__" | "constexpr") {
         last = last.checked_sub(1)?;
@@ -218,7 +218,7 @@ fn split<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
     if parts.len() == 1 && parts[0].is_empty() { Vec::new() } else { parts }
 }
 
-/// Parses the declaration of one parameter.
+/// Parses the declaration of one kernel parameter.
 fn parameter(words: &[&str], aliases: &Aliases) -> Parameter {
     const QUALIFIERS: [&str; 6] =
         ["__restrict__", "__restrict", "restrict", "__grid_constant__", "volatile", "register"];
@@ -251,7 +251,7 @@ fn parameter(words: &[&str], aliases: &Aliases) -> Parameter {
     Parameter { name: name.to_owned(), spelled, kind }
 }
 
-/// Whether the tokens are a type without a parameter name, such as `const Foo` or `struct Foo`.
+/// Returns whether the tokens are a type without a parameter name, such as `const Foo` or `struct Foo`.
 fn only_qualified(body: &[&str]) -> bool {
     body[..body.len() - 1].iter().all(|word| matches!(*word, "const" | "struct" | "typename" | "class" | "enum"))
 }

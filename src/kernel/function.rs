@@ -13,17 +13,18 @@ use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 
-/// Size in bytes of the dynamic shared memory that a kernel without static shared memory may use without opting in.
+/// Maximum size in bytes of a block's dynamic shared memory, in a kernel without static shared memory, without an
+/// opt-in.
 const UNASKED: u32 = 48 << 10;
 
 /// Upper bound of the cluster size, in blocks, on all devices.
 const LARGEST_CLUSTER: u32 = 32;
-/// Describes how well blocks of one shape occupy a device.
+/// Occupancy of a device's multiprocessors by thread blocks of one size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Occupancy {
     /// Number of blocks that run concurrently on one multiprocessor.
     pub blocks: u32,
-    /// Number of warps of these blocks, as a fraction of the maximum per multiprocessor, from 0 to 1.
+    /// Number of warps in these blocks, as a fraction (0 to 1) of the maximum number of warps on a multiprocessor.
     pub fraction: f64,
 }
 
@@ -47,7 +48,7 @@ struct LoadedKernel {
     /// Offsets and sizes of the parameters; `None` if the driver does not report them.
     places: Option<Vec<ParameterPlace>>,
     limits: &'static LaunchLimits,
-    /// Size in bytes of the dynamic shared memory that the kernel's setting permits; 0 if the setting was not changed.
+    /// Limit in bytes of the dynamic shared memory, as the program has set it for this kernel; 0 if it was not set.
     allowed_shared: AtomicU32,
     /// Maximum number of threads per block; queried on first use.
     threads: OnceLock<u32>,
@@ -67,7 +68,8 @@ fn bytes_of(kind: ParameterKind) -> Option<usize> {
 }
 
 /// Returns the parameters parsed from the source, as far as their number and sizes agree with those that the driver
-/// reports. The parser may be wrong, because it has no preprocessor. A wrong type is replaced by the reported size.
+/// reports. The parser may be wrong, because it has no preprocessor. If a parsed type has another size than the driver
+/// reports, the parameter keeps only the reported size.
 fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Box<[Parameter]>> {
     let Some(places) = places else { return declared.map(Box::from) };
     let agrees = |parameter: &Parameter, place: &ParameterPlace| {
@@ -143,7 +145,7 @@ impl Function {
         if self.is_template() { Err(self.is_no_instance()) } else { self.0.kernel.module.check_alive() }
     }
 
-    /// Whether this kernel is a template without template arguments, for which no code exists.
+    /// Returns whether this kernel is a template without template arguments, for which no code exists.
     #[inline]
     pub fn is_template(&self) -> bool {
         self.0.kernel.handle == TEMPLATE
@@ -264,7 +266,7 @@ impl Function {
         unsafe { self.programs().active_blocks(self.device().index(), self.handle(), threads, shared) }
     }
 
-    /// Returns how well blocks of `threads` threads occupy the device.
+    /// Returns the occupancy of the device by blocks of `threads` threads with `shared` bytes of dynamic shared memory.
     ///
     /// # Errors
     /// Driver errors.
@@ -289,7 +291,7 @@ impl Function {
         unsafe { self.programs().suggested_shape(self.device().index(), self.handle(), shared, limit) }
     }
 
-    /// Whether the kernel may use clusters of more than `PORTABLE` blocks.
+    /// Returns whether the program has allowed the kernel to use clusters of more than `PORTABLE` blocks.
     pub fn allows_large_clusters(&self) -> bool {
         self.0.kernel.large_clusters.load(Ordering::Relaxed)
     }

@@ -8,7 +8,8 @@ use pygpu_backend::included_names;
 /// Folders that only contain C++ headers, as prefixes of header names.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
-/// The vendors' headers with C++ code that have the same effect if they are included before the rest of the source.
+/// Headers of CUDA and HIP with C++ code that may be moved before the rest of the source without a change of their
+/// effect.
 const VENDORS: [&str; 9] = [
     "cooperative_groups.h",
     "cuComplex.h",

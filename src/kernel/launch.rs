@@ -15,18 +15,17 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 use pygpu_memory::{BlockUse, capture, ordered};
 
-/// Storage unit of argument values: 16 bytes with an alignment of 16, which suffices for most parameter types.
+/// Unit of the storage for argument values: 16 bytes, aligned to 16 bytes, which suffices for most parameter types.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct ArgumentCell([u8; 16]);
 
 const CELL: usize = size_of::<ArgumentCell>();
 
-/// Number of arguments that are stored without heap allocation; most kernels have fewer.
+/// Number of arguments that are stored without a heap allocation. Most kernels have fewer arguments.
 const USUAL: usize = 16;
 
-/// The location of an argument value whose type may need an alignment above 16 bytes, which is the alignment of the
-/// storage.
+/// The location of an argument value whose type may need a larger alignment than the 16 bytes of the storage.
 #[derive(Clone, Copy, Debug)]
 pub struct WideValue {
     argument: usize,
@@ -66,7 +65,7 @@ impl Arguments {
         self.starts.len()
     }
 
-    /// Whether there are no arguments.
+    /// Returns whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
@@ -77,7 +76,7 @@ impl Arguments {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
 
-    /// Appends all values of another argument list.
+    /// Appends all values of another argument list to this one.
     pub fn append(&mut self, others: &Self) {
         let before = self.cells.len() as u32;
         self.cells.extend_from_slice(&others.cells);
@@ -117,8 +116,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed 16 bytes, the alignment of the storage. In this case,
-    /// returns the value's location, which the caller must pass to [`Self::align`].
+    /// Appends a value. If the alignment of its type may exceed the storage's alignment of 16 bytes, returns the
+    /// value's location, which the caller must pass to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);
@@ -146,7 +145,7 @@ impl Arguments {
         let first = self.cells.as_mut_ptr();
         for &start in &self.starts {
             // SAFETY: each start is an index into `cells` or, for a value of zero bytes, the end of `cells`, so the
-            // pointer stays inside the allocation.
+            // pointer stays inside the allocation of `cells`.
             pointers.push(unsafe { first.add(start as usize) }.cast());
         }
     }
@@ -163,8 +162,8 @@ pub struct Launched {
     pub arguments: Arguments,
 }
 
-/// Launches a kernel on a stream after all conflicting uses of its arrays. Later uses of the arrays are ordered after
-/// the launch.
+/// Launches a kernel on a stream, after all uses of the kernel's arrays that conflict with the launch. Later
+/// conflicting uses wait for the launch.
 ///
 /// # Errors
 /// `ValueError` for a shape that the device or the kernel does not support; driver errors.
@@ -222,7 +221,8 @@ fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     function.allow_shared(shape.shared)
 }
 
-/// Returns the number of clusters, or of blocks if there are no clusters, that the device runs concurrently.
+/// Returns the maximum number of clusters of a launch that the device runs concurrently; for a launch without clusters,
+/// of blocks.
 ///
 /// # Errors
 /// The errors of a launch; driver errors.
@@ -236,7 +236,7 @@ pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32
         let multiprocessors = device.properties()?.multiprocessor_count.max(0).cast_unsigned();
         return Ok(function.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
     }
-    // SAFETY: `function` keeps its module alive.
+    // SAFETY: `function` keeps its module, and thus the function handle, alive.
     unsafe { function.programs().active_clusters(device.index(), function.handle(), shape, attributes) }
 }
 
@@ -297,8 +297,8 @@ mod tests {
             let mut pointers = SmallVec::new();
             arguments.pointers(&mut pointers);
             for number in 0..count {
-                // SAFETY: `pointers` has three entries for each `number`, which point to values of these types that
-                // `arguments` stores.
+                // SAFETY: `pointers` has three entries for each `number`. They point to values in `arguments` that have
+                // the types read here.
                 unsafe {
                     assert_eq!(*pointers[3 * number].cast::<u64>(), number as u64);
                     assert_eq!(*pointers[3 * number + 1].cast::<[u8; 40]>(), [number as u8; 40]);

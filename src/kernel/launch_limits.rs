@@ -1,4 +1,5 @@
-//! Queries the launch limits (maximum grid, block and shared memory) of each device once.
+//! Queries the launch limits of each device (maximum grid, block and shared memory), once per
+//! device.
 
 use pygpu_backend::LaunchLimits;
 use pygpu_base::error::Result;

@@ -3,7 +3,7 @@
 
 use super::types::Aliases;
 
-/// The tokens of a source: names, numbers, and single punctuation characters, except `::` and `->`.
+/// The tokens of a source: names, numbers, and punctuation. A punctuation token is one character, except `::` and `->`.
 pub struct Tokens<'a> {
     /// The tokens in source order.
     pub list: Vec<&'a str>,

@@ -1,4 +1,4 @@
-//! Implements kernels, from a source or an image to a launch.
+//! Implements kernels: the steps from a source or an image to a launch.
 //!
 //! - [`options`], [`compile`], [`cache`] and [`compiler_process`] compile a source to an image or take it from the cache.
 //! - [`compiler_search`] locates a compiler for the library's own kernels.

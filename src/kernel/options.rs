@@ -1,5 +1,5 @@
-//! Parses compiler options in nvcc's syntax. An option is converted to a form that can be translated for every
-//! supported compiler, or rejected by an error that contains the option's name.
+//! Parses compiler options in nvcc's syntax. An option is converted to a form that PyGPU can translate for every
+//! supported compiler. Otherwise it is rejected by an error with the option's name.
 //!
 //! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
 //! compiler unchanged.
@@ -14,7 +14,7 @@ pub struct CompileOptions {
     pub list: Vec<CompileOption>,
     /// The architecture that the options request. If `None`, the source is compiled for the device's architecture.
     pub architecture: Option<String>,
-    /// For each option that was skipped, one sentence that explains why.
+    /// One sentence for each skipped option, which states why the option was skipped.
     pub notes: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ enum ValuedOption {
     Optimize,
 }
 
-/// Whether a value may follow the option's name directly, as in `-DN`, `-Ifolder`, `-O3`.
+/// Returns whether a value may follow the option's name directly, as in `-DN`, `-Ifolder`, `-O3`.
 fn is_letter(name: &str) -> bool {
     name.len() == 2
 }
@@ -151,8 +151,8 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
     Ok(options)
 }
 
-/// Whether relocatable code is requested. Of several options such as `-rdc=true` and `-rdc=false`, the last one
-/// decides.
+/// Returns whether the options request relocatable code. The last of several options such as `-rdc=true` and
+/// `-rdc=false` decides.
 pub fn is_relocatable(list: &[CompileOption]) -> bool {
     let is_last = |option: &CompileOption| matches!(option, CompileOption::Relocatable(true));
     list.iter().rev().find(|option| matches!(option, CompileOption::Relocatable(_))).is_some_and(is_last)
@@ -195,8 +195,8 @@ fn flag(text: &str) -> Option<CompileOption> {
     })
 }
 
-/// Returns the option that an argument names, the option's name as written, and the option's value if the argument
-/// contains it.
+/// Returns the option with a value that a command-line argument names, the option's name as written, and its value if
+/// the argument contains it.
 fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
     for (kind, names) in VALUED {
         for name in *names {
@@ -205,8 +205,8 @@ fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
                 return Some((*kind, name, None));
             }
             if is_letter(name) {
-                // `-O3` and `-Ifolder` match. `-Ofast` does not, because a level is a number. `-Inconsistent` is taken
-                // as the folder `nconsistent`.
+                // The value may follow the name directly, as in `-O3` and `-Ifolder`. `-Ofast` does not match, because
+                // a level is a number. `-Inconsistent` is taken as the folder `nconsistent`.
                 let value = rest.trim_start();
                 if *kind != ValuedOption::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Some((*kind, name, Some(value)));

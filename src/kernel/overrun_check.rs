@@ -1,5 +1,5 @@
 //! Detects writes past the end of a memory block by a kernel launch on the CPU backend. Such a launch is complete when
-//! the call returns, so its writes can be checked then.
+//! its call returns, so its writes can be checked afterwards.
 
 use std::sync::Arc;
 

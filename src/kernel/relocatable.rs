@@ -1,5 +1,5 @@
-//! Links the relocatable device code of a source (`-rdc=true`) before the code is loaded. Code with kernels that launch
-//! kernels is linked with CUDA's device runtime.
+//! Links the relocatable device code of a source (`-rdc=true`) before the code is loaded. If kernels in the source
+//! launch other kernels, CUDA's device runtime is linked too.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,8 @@ pub fn find_mangled(image: &[u8], name: &str) -> Option<String> {
     found.sort_unstable_by_key(|word| word.len());
     let (first, rest) = found.split_first()?;
     // A further symbol of a function begins with the function's complete mangled name and `_` or `$`, as in
-    // `_Z1kPi_param_0`. In the mangled name of an overload, the characters after that beginning denote a type instead.
+    // `_Z1kPi_param_0`. In the mangled name of an overload, the characters after the common beginning denote a
+    // parameter type instead.
     let belongs = |word: &&[u8]| matches!(word.strip_prefix(*first), Some([] | [b'_' | b'$', ..]));
     if rest.iter().all(belongs) { String::from_utf8(first.to_vec()).ok() } else { None }
 }

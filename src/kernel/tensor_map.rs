@@ -1,5 +1,5 @@
-//! Encodes tensor maps of arrays. The driver's requirements on address, strides and boxes are checked here first, for
-//! precise error messages.
+//! Encodes tensor maps of arrays. The driver's requirements on address, strides and boxes are checked here before the
+//! driver call, for precise error messages.
 
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest};
@@ -7,8 +7,8 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_layout::tuple_text;
 
-/// The boxes that a tensor map copies, and the modes of the copy. Each mode is given by its number in the driver's
-/// enumeration.
+/// The boxes (parts of an array) that a tensor map copies, and the modes of the copy, each as its number in the
+/// driver's enumeration.
 #[derive(Clone, Debug)]
 pub struct BoxSpec {
     /// Number of elements in a box along each axis of the array.

@@ -17,14 +17,14 @@ pub enum Element {
     Any,
 }
 
-/// The known properties of a parameter's type.
+/// The properties of a kernel parameter's type, as far as they are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParameterKind {
     /// A pointer.
     Pointer {
         /// The type of the elements to which the pointer points.
         element: Element,
-        /// Whether the pointer points to `const`. The kernel then only reads through the pointer.
+        /// Whether the pointer points to `const`, so that the kernel only reads through the pointer.
         constant: bool,
     },
     /// A scalar that corresponds to a dtype.
@@ -146,7 +146,8 @@ pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     Element::Any
 }
 
-/// Joins tokens to a text, with single spaces between words. Omits qualifiers that do not change a type's size.
+/// Joins tokens of a type to a text, with single spaces between words. Omits qualifiers that do not change a type's
+/// size.
 pub fn joined(words: &[&str]) -> String {
     const SILENT: [&str; 7] = ["const", "volatile", "struct", "typename", "class", "enum", "register"];
     let mut text = String::new();
@@ -227,11 +228,11 @@ fn family(kind: ScalarType) -> TypeFamily {
     }
 }
 
-/// Whether a value of dtype `given` can be read as the type `declared` without conversion. Integers of equal size may
-/// differ in signedness, as is common in C programs.
+/// Returns whether a value of dtype `given` can be read as the type `declared` without conversion. Integers of equal
+/// size may differ in signedness, as is common in C programs.
 pub fn fits(declared: ScalarType, given: DType) -> bool {
     let (one, other) = (family(declared), family(given.kind()));
-    // C programs commonly declare 8-bit types without arithmetic as an 8-bit integer type.
+    // C programs commonly use an 8-bit integer type for 8-bit types that have no arithmetic in C, such as 8-bit floats.
     let is_byte = one == TypeFamily::Integer
         && given.itemsize() == 1
         && matches!(other, TypeFamily::Other(kind) if kind != ScalarType::Opaque);
@@ -239,7 +240,7 @@ pub fn fits(declared: ScalarType, given: DType) -> bool {
 }
 
 impl Element {
-    /// Whether an array of dtype `given` may be passed for a pointer parameter with this element type.
+    /// Returns whether an array of dtype `given` may be passed for a pointer parameter with this element type.
     pub fn takes(self, given: DType) -> bool {
         match self {
             Self::Any => true,

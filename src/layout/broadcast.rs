@@ -24,8 +24,8 @@ pub fn broadcast_shapes(shapes: &[&[i64]]) -> Result<Dims> {
 }
 
 impl Layout {
-    /// Returns the view that broadcasts this layout to a larger shape. The stride is 0 along every axis that had length
-    /// 1 or is new.
+    /// Returns the view that broadcasts this layout to a larger shape. The view has stride 0 along every added axis,
+    /// and every axis whose length changes from 1.
     pub fn broadcast_to(&self, shape: &[i64]) -> Result<Self> {
         check_rank(shape.len())?;
         if shape.iter().any(|&len| len < 0) {

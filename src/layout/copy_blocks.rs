@@ -4,7 +4,7 @@ use super::{ContiguousRuns, Layout, Odometer, SharedAxes, SharedAxis};
 use pygpu_base::error::Result;
 
 /// The byte ranges of a copy, in the largest units that a copy engine supports. Offsets are relative to the start of
-/// the allocations.
+/// the memory blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CopyBlocks {
     /// The copy is one contiguous range, which is empty if `bytes` is 0.
@@ -50,7 +50,7 @@ pub struct Uniform {
     pub src_slice: i64,
 }
 
-/// Several [`Uniform`] blocks that differ only in their positions. The positions form a grid along the axes of `outer`.
+/// Several [`Uniform`] blocks of equal shape and pitches. Their positions form a grid along the axes of `outer`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RepeatedBlocks {
     /// The first block of the grid.
@@ -61,15 +61,15 @@ pub struct RepeatedBlocks {
 }
 
 impl CopyBlocks {
-    /// Decomposes the copy from `src` to `dst`, which have equal shape and itemsize.
+    /// Decomposes the copy between two layouts of equal shape and itemsize into blocks.
     ///
     /// Does not check whether the layouts overlap: see [`overlap`](super::overlap()) and
     /// [`Layout::has_internal_overlap`].
     pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
         if dst.is_c_contiguous() && src.is_c_contiguous() && dst.itemsize == src.itemsize && dst.shape().eq(src.shape())
         {
-            // Shortcut for the most common copy, between C-contiguous layouts of equal shape. The shortcut is ten times
-            // faster than the general path.
+            // Shortcut for the most common copy, between C-contiguous layouts of equal shape. The shortcut takes a
+            // tenth of the time of the general path.
             return Ok(Self::One { dst: dst.offset, src: src.offset, bytes: dst.nbytes() });
         }
         let ContiguousRuns { mut axes, dst, src, width } = ContiguousRuns::of(dst, src)?;
@@ -100,8 +100,8 @@ impl Uniform {
     fn take_rows(&mut self, axis: Option<SharedAxis<2>>) {
         if let Some(SharedAxis { len, strides: [dst, src] }) = axis {
             (self.height, self.dst_pitch, self.src_pitch) = (len, dst, src);
-            // If `depth` is 1, the slice distances are the smallest for which slices do not interleave. A product wraps
-            // only near the end of the address range.
+            // If `depth` is 1, the slice distances are the smallest for which slices do not interleave. These products
+            // can overflow only near the end of the address range; they wrap in this case.
             (self.dst_slice, self.src_slice) = (dst.wrapping_mul(len), src.wrapping_mul(len));
         }
     }

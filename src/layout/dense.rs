@@ -4,7 +4,7 @@ use super::{Axes, Axis, Dims, Layout, MemoryOrder, dense_bytes};
 use pygpu_base::error::Result;
 use pygpu_base::small_sort;
 
-/// Describes the shape and item size of an array without gaps, whose size in bytes is known to be addressable.
+/// Shape and item size of an array without gaps, whose size in bytes was checked to be addressable.
 #[derive(Clone, Copy)]
 pub struct Dense<'a> {
     pub(super) shape: &'a [i64],
@@ -74,11 +74,11 @@ impl Layout {
     pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
-        // The returned layout is discarded, because this call only checks the size in bytes, which does not depend on
-        // the memory order.
+        // The result of this call is discarded: the call only checks the size in bytes, which does not depend on the
+        // memory order.
         Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
-        // The product can wrap only for the strides of axes of length 1 and of empty arrays, which no address
-        // computation uses.
+        // The product can wrap only for strides of axes of length 1 and strides of empty arrays. No address computation
+        // uses these strides.
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
         let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
@@ -101,8 +101,7 @@ impl Layout {
         Self::from_parts(axes, 0, self.itemsize)
     }
 
-    /// Returns the axes in the order of memory: the axis with the greatest stride first. The signs of strides have no
-    /// effect.
+    /// Returns the axes in memory order: the axis whose stride has the greatest absolute value first.
     pub fn axes_in_memory_order(&self) -> Dims {
         let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
         // The sort is stable, so axes with equal strides stay in C order, as in NumPy.

@@ -61,7 +61,7 @@ pub(super) fn axis(axis: i64, ndim: usize) -> Error {
     Error::Axis { argument: None, axis, ndim }
 }
 
-/// Adds the name of the function argument that contained the axis to an error of [`axis`].
+/// Adds to an error of [`axis`] the name of the function argument that contained the axis.
 #[cold]
 pub(super) fn named(argument: &'static str, error: Error) -> Error {
     match error {

@@ -1,10 +1,10 @@
-//! Implements basic indexing by integers, slices, `...` and `None`. The items of a key are passed one at a time, so
-//! that no list is built.
+//! Implements basic indexing by integers, slices, `...` and `None`. The caller passes the items of the key `a[key]` one
+//! at a time, so that no list of items is built.
 
 use super::{Axis, Layout, MAX_RANK, errors};
 use pygpu_base::error::{Error, Result};
 
-/// One item of a basic index.
+/// One item of the key of a basic index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Index {
     /// Selects one element of an axis and drops the axis; a negative index counts from the end.
@@ -28,10 +28,10 @@ pub enum Index {
 ///
 /// The caller traverses the key twice: first to count the items, then to pass them, because the number of axes that
 /// `...` represents depends on all other items. An empty view keeps the offset of the array, so that the offset stays
-/// inside the allocation for any slice.
+/// inside the array's memory for any slice.
 ///
-/// All successful paths are inlined into the caller, and the view is written directly to its final location. A view
-/// returned by value was copied several times, which took longer than all other work.
+/// All successful paths are inlined into the caller, and the view is written directly to its final location. In
+/// measurements, a view returned by value was copied several times, which took longer than all other work.
 #[derive(Debug)]
 pub struct Indexer<'a> {
     base: &'a Layout,
@@ -170,7 +170,7 @@ impl<'a> Indexer<'a> {
         self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
     }
 
-    // The sum wraps only if an axis is empty, and an array without elements uses no offset.
+    // The sum of the offsets wraps only if an axis is empty. The offset of an empty array is not used.
     #[inline(always)]
     const fn advance(&mut self, index: i64, stride: i64) {
         self.view.offset = self.view.offset.wrapping_add(index.wrapping_mul(stride));

@@ -1,8 +1,8 @@
 //! Computes array layouts by pure arithmetic: shape, signed byte strides, byte offset and itemsize.
 //!
 //! The crate defines indexing, reshape, transpose, broadcast and dtype views, and decomposes a copy into blocks. Every
-//! result and every message matches NumPy. This crate must not depend on pointers, devices or Python: the owner of the
-//! memory checks with [`Layout::extent`] whether a layout fits.
+//! result and every message matches NumPy. This crate must not depend on pointers, devices or Python: the owner of a
+//! memory block checks with [`Layout::extent`] whether a layout fits into the block.
 //!
 //! Each `a[i:j]` in Python creates a view, so creating one must take only a few nanoseconds. It therefore allocates no
 //! heap memory up to rank 8, and errors are built out of line.
@@ -74,7 +74,7 @@ pub enum MemoryOrder {
     F,
 }
 
-/// Positions of the elements of an array, relative to the start of its allocation.
+/// Positions of the elements of an array, relative to the start of its memory block.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     axes: Axes,
@@ -123,7 +123,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Overwrites this layout with a layout without gaps, for a shape that was already checked.
+    /// Overwrites this layout with a layout without gaps. The shape was already checked.
     #[inline(always)]
     pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: MemoryOrder) {
         self.axes.clear();
@@ -136,11 +136,11 @@ impl Layout {
         (self.offset, self.itemsize) = (0, itemsize);
     }
 
-    /// Returns a layout with arbitrary signed strides. Fails if the byte offset of an element overflows.
+    /// Returns a layout with the given signed strides. Returns an error if the byte offset of an element overflows.
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         if shape.len() != strides.len() {
-            check_size(shape, itemsize)?; // an invalid shape is reported before a wrong number of strides
+            check_size(shape, itemsize)?; // an invalid shape is reported in preference to a wrong number of strides
             return Err(errors::strides_rank(shape.len(), strides.len()));
         }
         let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride });
@@ -177,7 +177,8 @@ impl Layout {
         layout.within_address_space()
     }
 
-    /// Builds a layout without checks. The caller guarantees the invariants that the crate documentation lists.
+    /// Builds a layout without checks. The caller guarantees the invariants of [`Layout`], which the crate
+    /// documentation lists.
     #[inline]
     const fn from_parts(axes: Axes, offset: i64, itemsize: i64) -> Self {
         Self { axes, offset, itemsize }
@@ -213,7 +214,8 @@ impl Layout {
         self.axes.iter().fold(1, |size, axis| size * axis.len)
     }
 
-    /// Returns the number of elements times the itemsize. A broadcast layout covers fewer bytes.
+    /// Returns the number of elements times the itemsize. For a broadcast layout, this exceeds the number of bytes in
+    /// memory.
     #[inline]
     pub fn nbytes(&self) -> i64 {
         self.size() * self.itemsize
@@ -225,7 +227,7 @@ impl Layout {
         self.itemsize
     }
 
-    /// Returns the byte offset of the first element from the start of the allocation.
+    /// Returns the byte offset of the first element from the start of the memory block.
     #[inline]
     pub const fn offset(&self) -> i64 {
         self.offset
@@ -249,7 +251,7 @@ impl Layout {
         packed(self.axes.iter(), self.itemsize) || self.is_empty()
     }
 
-    /// Returns the byte range `[low, high)` of the allocation that contains all elements; `None` without elements.
+    /// Returns the byte range `[low, high)` of the memory block that contains all elements; `None` without elements.
     pub fn extent(&self) -> Option<(i64, i64)> {
         // `checked_extent` returns `None` only if an address overflows, which the invariants of a layout exclude.
         self.checked_extent().flatten()
@@ -289,8 +291,8 @@ fn packed<'a>(innermost_first: impl Iterator<Item = &'a Axis>, itemsize: i64) ->
     true
 }
 
-/// Sets the strides of an array without gaps. A zero length counts as one, as in NumPy, so that strides stay
-/// distinct.
+/// Sets the strides of an array without gaps. For the strides, a length of 0 counts as 1, as in NumPy, because
+/// otherwise several strides would be 0.
 #[inline]
 fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: MemoryOrder) {
     let mut stride = itemsize;
@@ -335,7 +337,7 @@ fn dense_bytes(shape: impl ExactSizeIterator<Item = i64>, itemsize: i64) -> Resu
     }
 }
 
-/// Checks a number of dimensions.
+/// Checks the number of dimensions of an array.
 ///
 /// # Errors
 /// `ValueError` if it exceeds [`MAX_RANK`].
@@ -344,7 +346,7 @@ pub fn check_rank(rank: usize) -> Result<()> {
     if rank > MAX_RANK { Err(errors::rank(rank)) } else { Ok(()) }
 }
 
-/// Returns the index of an axis. A negative `axis` counts from the end.
+/// Returns the index of an axis, counted from the start. A negative `axis` is counted from the end.
 #[inline]
 pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
     // `ndim` is at most `MAX_RANK`, so neither the cast nor the sum can overflow.

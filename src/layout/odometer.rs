@@ -16,7 +16,7 @@ pub struct Odometer<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Odometer<'a, N> {
-    /// Creates an iterator whose first item is `offsets`, the byte offsets of the first element.
+    /// Creates an iterator over byte offsets. Its first item is `offsets`, the byte offsets of the first element.
     pub fn new(axes: &'a [SharedAxis<N>], offsets: [i64; N]) -> Self {
         let left = axes.iter().map(|axis| axis.len).product();
         Self { axes, indices: SmallVec::from_elem(0, axes.len()), offsets, left }
@@ -86,8 +86,8 @@ pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, 
     Ok(())
 }
 
-/// Calls `visit` with a [`Line`] for every row of contiguous ranges along the innermost axis. Unlike with
-/// [`for_each_run`], the visitor can thus choose its copy loop once for many ranges.
+/// Calls `visit` with a [`Line`] for every row of contiguous ranges along the innermost axis. Unlike in
+/// [`for_each_run`], `visit` can choose its copy loop once for all ranges of a row.
 pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Result<()> {
     for_each_line_of(&ContiguousRuns::of(dst, src)?, visit);
     Ok(())

@@ -1,9 +1,9 @@
-//! Checks whether layouts in one allocation overlap. The checks may report an overlap that does not exist, which costs
-//! a temporary copy, but they never miss an overlap.
+//! Checks whether layouts in one memory block overlap. The checks may report an overlap that does not exist, which
+//! costs a temporary copy. They never miss an overlap.
 
 use super::{ContiguousRuns, Layout};
 
-/// Returns whether two layouts of the same allocation may share a byte.
+/// Returns whether two layouts in the same memory block may share a byte.
 ///
 /// `false` is always correct. `true` can be wrong for layouts with interleaved elements. The function compares the
 /// extents of the layouts, and then the positions of their elements modulo the greatest common divisor of all strides.
@@ -27,7 +27,7 @@ fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
         return false;
     }
     let start = distance.rem_euclid(period);
-    // Within a period, the piece of `a` begins at 0 and the piece of `b` begins at `start`.
+    // Relative to the start of a piece of `a`, the piece of `b` in the same period begins at `start`.
     start >= a.width && period - start >= b.width
 }
 

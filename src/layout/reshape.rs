@@ -31,7 +31,8 @@ fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
     }
 }
 
-/// Checks the size of an empty array's new shape. The product of its nonzero lengths may be larger than before.
+/// Checks the size of an empty array's new shape. The product of the nonzero lengths may be larger in the new shape
+/// than in the old one.
 #[cold]
 #[inline(never)]
 fn check_empty(wanted: &[i64], itemsize: i64) -> Result<()> {
@@ -40,8 +41,8 @@ fn check_empty(wanted: &[i64], itemsize: i64) -> Result<()> {
 
 impl Layout {
     /// Returns a view with another shape; `None` if a copy is needed, which is the case exactly if NumPy copies. The
-    /// elements are read from this layout and arranged in the new shape in `order`. One length may be negative, meaning
-    /// unknown.
+    /// elements are read from this layout, and fill the new shape, in the memory order `order`. One length may be
+    /// negative, meaning unknown.
     #[inline]
     pub fn reshape(&self, wanted: &[i64], order: MemoryOrder) -> Result<Option<Self>> {
         let mut view = Self::scalar(self.itemsize);
@@ -79,7 +80,8 @@ impl Layout {
         Ok(split_and_merge(&self.axes, axes, order))
     }
 
-    /// Returns a view with one axis that contains all elements in `order`; `None` if a copy is needed.
+    /// Returns a view with one axis that contains all elements, in the memory order `order`; `None` if a copy is
+    /// needed.
     #[inline]
     pub fn ravel(&self, order: MemoryOrder) -> Result<Option<Self>> {
         self.reshape(&[-1], order)

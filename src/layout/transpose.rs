@@ -56,7 +56,8 @@ impl Layout {
         Ok(self.with_axes(axes))
     }
 
-    /// Returns the view in which the axes `source` are at the positions `destination`; the other axes keep their order.
+    /// Returns the view in which the axes `source` are moved to the positions `destination`. The other axes keep their
+    /// order.
     pub fn move_axis(&self, source: &[i64], destination: &[i64]) -> Result<Self> {
         let from = self.distinct_axes("source", source)?;
         let to = self.distinct_axes("destination", destination)?;
@@ -110,8 +111,8 @@ impl Layout {
         let mut view = self.clone();
         for (place, axis) in view.axes.iter_mut().enumerate() {
             if flipped.contains(place) && axis.len > 0 {
-                // The sum and the negation wrap only for values without meaning: in an empty array, or on an axis of
-                // length 1.
+                // The sum and the negation can wrap only in an empty array or on an axis of length 1, where offset or
+                // stride has no meaning.
                 view.offset = view.offset.wrapping_add((axis.len - 1).wrapping_mul(axis.stride));
                 axis.stride = axis.stride.wrapping_neg();
             }
@@ -122,8 +123,8 @@ impl Layout {
         Ok(view)
     }
 
-    /// Returns the diagonal of two axes as a new last axis, `offset` elements above (or below, if negative) the main
-    /// diagonal.
+    /// Returns the diagonal of two axes as a new last axis, taken `offset` elements above (or below, if negative) the
+    /// main diagonal.
     pub fn diagonal(&self, offset: i64, axis1: i64, axis2: i64) -> Result<Self> {
         if self.ndim() < 2 {
             return Err(Error::value("diag requires an array of at least two dimensions"));

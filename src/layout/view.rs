@@ -4,8 +4,8 @@ use super::{Axes, Axis, Dims, Layout, check_size, errors};
 use pygpu_base::error::{Error, Result};
 
 impl Layout {
-    /// Returns the view with another item size. The last axis must be contiguous; its bytes are divided into the new
-    /// elements.
+    /// Returns the view with another item size. The last axis must be contiguous; its bytes are divided into elements
+    /// of the new size.
     #[inline]
     pub fn view_dtype(&self, itemsize: i64) -> Result<Self> {
         if itemsize == self.itemsize {
@@ -40,7 +40,8 @@ impl Layout {
             *axis = Axis { len: bytes / itemsize, stride: itemsize };
         }
         if last.len == 0 {
-            // For an empty array, the product of the nonzero lengths and the new itemsize may be larger than before.
+            // The size is checked again, because in an empty array the product of the nonzero lengths and the itemsize
+            // may grow.
             let shape: Dims = self.shape().collect();
             check_size(&shape, itemsize)?;
         }

@@ -1,5 +1,5 @@
-//! Registers blocks whose addresses escaped as integers. The registry maps an address to the block that contains the
-//! address, and thereby to the block's extent, write permission and recorded uses. The registry keeps no block alive.
+//! Registers memory blocks whose addresses escaped as integers. The registry maps an address to the block that contains
+//! it, and thereby to the block's extent, write permission and recorded uses. The registry keeps no block alive.
 //!
 //! An array's block is registered when its address is first requested, because registering a block costs more than
 //! creating an array.
@@ -15,7 +15,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_base::small_sort;
 use pygpu_device::Device;
 
-/// Kind of memory that the addresses in a block refer to.
+/// Kind of a registered block's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressedMemory {
     /// Memory that PyGPU allocated, or imported as a whole allocation. Addresses past the end of the block are invalid.
@@ -34,19 +34,19 @@ struct AddressEntry {
     device: Device,
     bytes: usize,
     nature: AddressedMemory,
-    /// Whether the user freed the memory explicitly. Arrays may still keep the block alive, but its addresses are no
-    /// longer valid.
+    /// Whether the user freed the block's memory explicitly. Arrays may still keep the block alive, but its addresses
+    /// are no longer valid.
     freed: bool,
 }
 
 struct AddressTable {
-    /// Registered blocks by their first address. Of several blocks with the same first address, the most recent is
-    /// last.
+    /// Registered blocks, keyed by their first address. Of several blocks with the same first address, the most recent
+    /// is last.
     entries: BTreeMap<Address, SmallVec<[AddressEntry; 1]>>,
     /// Length in bytes of the longest registered block. A search for an address ignores blocks that begin more than
     /// `longest` bytes before the address.
     longest: usize,
-    /// When the registry reaches this number of entries, the entries of freed blocks are removed.
+    /// Number of entries at which the entries of freed blocks are removed from the registry.
     sweep_at: usize,
 }
 
@@ -55,13 +55,13 @@ const FIRST_SWEEP: usize = 64;
 static TABLE: ForkSafeMutex<AddressTable> =
     ForkSafeMutex::new(AddressTable { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
-/// The live blocks that contain an address. PyGPU's own blocks come before imported ones; among these, blocks that
-/// begin nearer to the address come first.
+/// The live memory blocks that contain an address. PyGPU's own blocks come before imported ones; within each of the two
+/// groups, blocks that begin nearer to the address come first.
 pub type ContainingBlocks = SmallVec<[(Arc<Allocation>, AddressedMemory); 1]>;
 
 /// Result of looking up an address.
 pub enum AddressLookup {
-    /// The address is in at least one live block.
+    /// The address is in at least one live memory block.
     Blocks(ContainingBlocks),
     /// The address was in a block that has been freed.
     Freed,
@@ -98,7 +98,7 @@ pub fn register(block: &Arc<Allocation>, nature: AddressedMemory) {
     }
 }
 
-/// Marks a block as explicitly freed by the user: its addresses may soon belong to other memory.
+/// Marks a memory block as explicitly freed by the user. Its addresses may soon belong to another block.
 pub fn forget(block: &Arc<Allocation>) {
     let mut table = registry();
     let entries = table.entries.get_mut(&block.address());
@@ -167,12 +167,12 @@ impl AddressEntry {
 }
 
 impl AddressTable {
-    /// Returns the entries whose block begins at or at most `longest` bytes before an address, in the order of
-    /// descending first addresses.
+    /// Returns the entries of the blocks that begin at most `longest` bytes before an address, by descending first
+    /// address.
     fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &AddressEntry)> {
         let least = address.saturating_sub(self.longest);
-        // The tree is searched for the upper bound only. Few entries lie between the bounds, so scanning them costs less than a
-        // second search.
+        // Only the upper bound of the first addresses is searched for in the tree. Few entries lie between the bounds,
+        // so scanning them costs less than a second search for the lower bound.
         let near = self.entries.range(..=address).rev().take_while(move |(first, _)| **first >= least);
         near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))
     }
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn lookup_finds_imported_block_unless_own_block_contains_it() {
         let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
-        // SAFETY: `own` keeps the memory alive.
+        // SAFETY: the block `own` keeps the memory alive.
         let part = Arc::new(unsafe { Allocation::unowned(own.address() + 16, 8, stream) });
         register(&part, AddressedMemory::Lent { readonly: true });
         assert!(finds(own.address() + 16, &part) && !finds(own.address() + 24, &part));

@@ -1,4 +1,4 @@
-//! Defines a block of memory: the owner of the memory, the recorded uses, and the release after the last use.
+//! Defines a memory block: the owner of the memory, its recorded uses, and its release after the last use.
 
 mod deferred;
 mod exports;
@@ -34,7 +34,7 @@ enum BlockOrigin {
     Imported(Option<OwnerBox>),
 }
 
-/// A block of memory. Arrays and exported buffers share it through an `Arc`.
+/// A memory block. Arrays and exported buffers share it through an `Arc`.
 pub struct Allocation {
     location: BlockLocation,
     bytes: usize,
@@ -45,8 +45,8 @@ pub struct Allocation {
     /// Whether the block is untracked: other code uses the block's address, and the end of this use is never reported.
     /// The free therefore waits for all work on the device.
     untracked: Escape,
-    /// Whether the address escaped. Operations on such a block are not deferred, because PyGPU does not detect accesses
-    /// by other code.
+    /// Whether the block's address escaped. Operations on such a block are not deferred, because PyGPU does not detect
+    /// accesses by other code.
     escaped: Escape,
     /// Number of exports of the block to other libraries that have not ended yet.
     exports: AtomicU32,
@@ -109,8 +109,8 @@ impl Allocation {
         Ok(Self::with(location, bytes, epoch, BlockOrigin::Custom(Some(block.owner)), block.stream))
     }
 
-    /// Allocates memory that the driver provides outside its pools, usable on every stream immediately. `ask` calls the
-    /// driver and returns address and size; `Backend::free` frees the memory.
+    /// Allocates memory that the driver provides outside its pools. Every stream may use the memory immediately. `ask`
+    /// calls the driver and returns the memory's address and size; `Backend::free` frees the memory.
     ///
     /// # Errors
     /// `OutOfMemory`, after synchronizing and trimming the pool; driver errors.
@@ -119,7 +119,7 @@ impl Allocation {
         let (address, bytes) = pool::allocate_by(device, ask)?;
         let location = BlockLocation::new(address, BlockSource::Plain);
         let block = Self::with(location, bytes, epoch, BlockOrigin::Pool, Stream::default_of(device));
-        block.mark_escaped(); // the host or other processes may use the address
+        block.mark_escaped(); // the program may pass the address to the host or to other processes
         Ok(block)
     }
 
@@ -180,7 +180,7 @@ impl Allocation {
         self.bytes
     }
 
-    /// Returns whether the memory still exists, because the device was not reset since the allocation.
+    /// Returns whether the block's memory still exists. A device reset after the allocation destroys it.
     #[inline]
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device().epoch()
@@ -224,14 +224,14 @@ impl Allocation {
     }
 
     /// Returns the owner of memory from another library or a custom allocator. Returns `None` if a stream other than
-    /// the allocation stream has used the block, because the drop of the owner must then wait.
+    /// the allocation stream has used the block, because the drop of the owner must wait for that stream.
     #[inline]
     pub fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         let (BlockOrigin::Imported(owner) | BlockOrigin::Custom(owner)) = &self.origin else { return None };
         owner.as_deref().filter(|_| self.hazards.has_no_other_stream())
     }
 
-    /// Returns the owner of memory from a custom allocator; `None` for other memory.
+    /// Returns the owner of the block's memory if a custom allocator allocated it, otherwise `None`.
     pub fn allocator_owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
             BlockOrigin::Custom(Some(owner)) => Some(&**owner),
@@ -251,7 +251,7 @@ impl Allocation {
         self.hazards.has_no_other_stream()
     }
 
-    /// Begins a use: makes `stream` wait for all uses that conflict with it. Only [`super::ordered`] may call this
+    /// Begins a use of the block: makes `stream` wait for all conflicting uses. Only [`super::ordered`] may call this
     /// function, because `ordered` also ends the use.
     ///
     /// # Errors
@@ -277,8 +277,8 @@ impl Allocation {
         }
     }
 
-    /// Begins a use on the CPU backend. The use needs no wait, because work of this backend is complete when its call
-    /// returns. Work on a capturing stream is recorded in the capture.
+    /// Begins a use of the block on the CPU backend. The use needs no wait, because work of this backend is complete
+    /// when its call returns. Work on a capturing stream is recorded in the capture.
     #[inline]
     fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
         if let Some(capture) = capture::of(stream)? {
@@ -304,7 +304,7 @@ impl Allocation {
         self.synchronize()
     }
 
-    /// Records a use whose work was enqueued or may have been enqueued.
+    /// Ends a use of the block whose work was or may have been enqueued, and records the use.
     ///
     /// # Errors
     /// Driver errors.
@@ -313,7 +313,7 @@ impl Allocation {
         self.hazards.end(ticket, access, stream)
     }
 
-    /// Ends a use for which no work was enqueued.
+    /// Ends a use of the block for which no work was enqueued.
     pub(super) fn cancel(&self, ticket: UseToken) {
         self.hazards.cancel(ticket);
     }
@@ -342,8 +342,8 @@ impl Allocation {
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
     pub fn ordered_stream(self: &Arc<Self>, access: Access) -> Result<Stream> {
-        // The latest writer may be a copy between devices, which runs on a stream of the source device. A consumer on
-        // this device cannot use that stream.
+        // The latest write may be a copy from another device, which runs on a stream of that device. A consumer on the
+        // block's device cannot use this stream.
         let own = self.hazards.latest_writer().filter(|stream| stream.device() == self.device());
         let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
         self.order_before(access, &stream)?;
@@ -368,7 +368,7 @@ impl Allocation {
     }
 
     /// Returns errors of other devices that wrote the block, because the block's own device does not report them. The
-    /// caller must have waited for the block before.
+    /// caller must first wait until all writes of the block are complete, because such errors occur during the writes.
     ///
     /// # Errors
     /// Driver errors.

@@ -2,13 +2,13 @@
 //! the captures.
 //!
 //! Work enqueued on a capturing stream does not run, and many calls that are valid elsewhere invalidate the capture:
-//! waits for other streams' work, stream-ordered allocation, events over all streams. A use of a block within a PyGPU
-//! capture therefore waits for no earlier use. Instead the capture records the use, and each launch of the graph waits
-//! for conflicting uses (`graph`). Memory that is released during a capture is freed after the capture. The launches of
-//! another library's graph are unknown to PyGPU. Before a use of a block enters another library's capture, the host
-//! therefore waits until the block is idle.
+//! waits for other streams' work, stream-ordered allocation, events over all streams. A use of a memory block within a
+//! PyGPU capture therefore waits for no earlier use. Instead the capture records the use, and each launch of the graph
+//! waits for conflicting uses (`graph`). Memory that is released during a capture is freed after the capture. The
+//! launches of another library's graph are unknown to PyGPU. Before a use of a block enters another library's capture,
+//! the host therefore waits until the block is idle.
 //!
-//! Outside of captures the overhead is one atomic load.
+//! While no capture is active, the tracking costs one atomic load per operation.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,21 +23,22 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// A resource that is kept alive as long as a graph. This value only owns the resource and gives no access to it.
+/// A resource that is kept alive as long as a graph that needs it. This type owns the resource and gives no access to
+/// it.
 pub type GraphResource = Box<dyn Any + Send>;
 
 /// A resource that several graphs share. The resource is kept alive until the last of these graphs is destroyed.
 pub type SharedResource = Arc<dyn Any + Send + Sync>;
 
-/// A block that captured work uses, and the kind of access.
+/// A memory block that captured work uses, and the kind of access.
 pub type UsedBlock = (Arc<Allocation>, Access);
 
-/// One operation of a captured graph, with the resources that it needs.
+/// One operation of a captured graph, with the memory blocks and the resource that it needs.
 #[derive(Clone)]
 pub struct CapturedNode {
     /// The driver's handle of the operation's graph node.
     pub node: NodeHandle,
-    /// All blocks that the operation uses.
+    /// All memory blocks that the operation uses.
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, e.g. a kernel.
     pub part: Option<SharedResource>,
@@ -48,8 +49,8 @@ pub struct Capture {
     device: Device,
     number: u64,
     contents: Mutex<GraphContents>,
-    /// Only for the capture of a conditional node's body: the capture that contains the conditional node, and the
-    /// stream on which the node was captured.
+    /// Set only if this is the capture of a conditional node's body: the capture that contains the conditional node,
+    /// and the stream on which the node was captured.
     enclosing: Option<(Arc<Capture>, Stream)>,
     /// Number of conditional bodies inside this capture that are being captured.
     bodies: AtomicUsize,
@@ -57,13 +58,13 @@ pub struct Capture {
     recorded: AtomicUsize,
 }
 
-/// A block that a captured graph uses.
+/// A memory block that a captured graph uses.
 pub struct CapturedBlock {
     /// The block.
     pub block: Arc<Allocation>,
-    /// The strongest access: `Write` if any captured operation writes the block.
+    /// The access of the graph to the block: `Write` if any captured operation writes it, otherwise `Read`.
     pub access: Access,
-    /// The last captured write of the block and all later reads, with their streams.
+    /// The last captured write of the block and all captured reads after it, with the streams of these uses.
     uses: SmallVec<[(Stream, Access); 1]>,
 }
 
@@ -76,9 +77,9 @@ pub struct GraphContents {
     pub things: Vec<GraphResource>,
     /// The captured operations whose resources are known individually.
     pub made: Vec<CapturedNode>,
-    /// Uses of memory blocks that cannot be attributed to a single captured operation.
+    /// Uses of memory blocks for which it is unknown which captured operation makes them.
     pub shared: Vec<UsedBlock>,
-    /// Number of operations that were captured on the stream when the current work began.
+    /// Number of operations that the stream had captured when [`Capture::begin_work`] was last called.
     seen: usize,
     /// The resource, such as a kernel, from which the next operation on the stream is created.
     part: Option<SharedResource>,
@@ -116,14 +117,14 @@ pub fn is_any() -> bool {
     ACTIVE.load(Ordering::Acquire) > OBSERVED
 }
 
-/// Returns whether work takes the slower path, because a PyGPU capture is active or all work is observed. Tests both
-/// conditions by one load.
+/// Returns whether submitted work must be observed, because a PyGPU capture is active or the check of streams is on.
+/// One load tests both conditions.
 #[inline]
 pub(crate) fn observes_work() -> bool {
     ACTIVE.load(Ordering::Acquire) > 0
 }
 
-/// Makes all work that is enqueued later take the slower path, on which it is observed.
+/// Makes [`observes_work`] true from now on, so that all submitted work is observed.
 pub(crate) fn observe_all_work() {
     let table = TABLE.lock();
     ACTIVE.fetch_or(OBSERVED, Ordering::AcqRel);
@@ -200,13 +201,13 @@ pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bo
     if is_capturing(stream)? && !lasting()? {
         return Err(refusal(what));
     }
-    // SAFETY: the stream takes part in no capture visible to PyGPU, or the caller has confirmed that the memory stays
-    // valid as long as the graph.
+    // SAFETY: the stream takes part in no capture that PyGPU can detect, or `lasting` has confirmed that the memory
+    // stays valid as long as the graph.
     Ok(unsafe { HostUse::promised() })
 }
 
-/// Returns the error for work that cannot be captured. The error is raised before a driver call that would invalidate
-/// the capture.
+/// Returns the error for work that cannot be captured. The error is returned instead of making a driver call that would
+/// invalidate the capture.
 #[cold]
 pub fn refusal(what: &str) -> Error {
     Error::not_supported(format!(
@@ -229,7 +230,7 @@ pub(super) fn alloc_stream(device: Device) -> Result<Stream> {
     if let Some(stream) = known(&slot.lock()) {
         return Ok(stream);
     }
-    // The stream is created without holding the lock, because its creation calls the driver.
+    // The lock of `HOMES` is not held while the stream is created, because its creation calls the driver.
     let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?;
     let mut home = slot.lock();
     let stream = known(&home).unwrap_or_else(|| made.clone());
@@ -246,12 +247,12 @@ pub fn drop_afterwards(thing: GraphResource) {
         table.afterwards.push(thing);
         return;
     }
-    drop(table); // the lock is released before the object is dropped, which may call this function again
+    drop(table); // the lock is released before the object is dropped, because its drop may call this function again
     drop(thing);
 }
 
 impl Capture {
-    /// Begins a capture.
+    /// Begins a capture of the work that is enqueued on `stream`.
     ///
     /// # Errors
     /// Driver errors, e.g. for a default stream or a stream that is already capturing.
@@ -301,8 +302,8 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Ends the capture of a body. The resources of the body are added to the resources of the enclosing graph, whereas
-    /// [`Capture::close`] returns the resources of its capture.
+    /// Ends the capture of a conditional node's body. Adds the resources of the body to those of the enclosing capture,
+    /// whereas [`Capture::close`] returns the resources.
     pub fn close_body(&self) {
         let GraphContents { things, made, shared, .. } = self.close();
         let Some((enclosing, _)) = &self.enclosing else { return };
@@ -322,13 +323,13 @@ impl Capture {
     }
 
     /// Returns the number of uses of memory blocks recorded in this capture, not counting those of its conditional
-    /// bodies. If two calls return different numbers, uses were recorded in between.
+    /// bodies. If two calls return different numbers, the capture has recorded uses between them.
     pub fn recorded_count(&self) -> usize {
         self.recorded.load(Ordering::Acquire)
     }
 
-    /// Makes a stream of the capture wait for every operation captured so far, so that a conditional body captured next
-    /// may use any block.
+    /// Makes a stream of the capture wait for every operation captured so far. The conditional body that is captured
+    /// next may then use any memory block.
     ///
     /// # Errors
     /// Driver errors.
@@ -345,8 +346,8 @@ impl Capture {
         others.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Ends the capture and returns the graph's resources. Drops the objects whose drop was postponed if no other
-    /// capture is active.
+    /// Ends the capture and returns the operations and resources of its graph. If no other capture is active, drops the
+    /// objects whose drop was postponed.
     pub fn close(&self) -> GraphContents {
         let mut table = TABLE.lock();
         table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
@@ -360,12 +361,12 @@ impl Capture {
     /// Records a use of a block on a stream of the capture, after conflicting uses on other streams of the capture.
     pub(super) fn record_block(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         self.check_open()?;
-        block.mark_escaped(); // code that has the graph's handle can access the block from now on
+        block.mark_escaped(); // from now on, code with the graph's handle can access the block
         self.recorded.fetch_add(1, Ordering::AcqRel);
         self.record_use(block, access, stream)
     }
 
-    /// Returns an error if a body is being captured inside this capture.
+    /// Returns an error if a conditional node's body is being captured inside this capture.
     ///
     /// # Errors
     /// `ValueError`.
@@ -406,8 +407,8 @@ impl Capture {
         before.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Begins work that should become one operation: records the number of operations that the stream has captured so
-    /// far.
+    /// Begins work that is expected to become one operation of the graph: records how many operations the stream has
+    /// captured so far.
     pub(super) fn begin_work(&self, stream: &Stream) -> Result<()> {
         let device = self.device;
         // SAFETY: the borrow of `stream` keeps its handle valid.
@@ -428,7 +429,8 @@ impl Capture {
         let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
         match (now.nodes.checked_sub(before), now.last, known) {
             (Some(1), Some(node), None) => contents.made.push(CapturedNode { node, uses: uses.collect(), part }),
-            // Nested work has already recorded this operation, so the uses are added to its record.
+            // Work that was nested in this work has already recorded the operation, so the uses are added to the
+            // existing record.
             (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
             _ => {
                 contents.shared.extend(uses);

@@ -18,7 +18,7 @@ pub type OwnerBox = Box<dyn Any + Send + Sync>;
 pub struct AllocatorBlock {
     /// The address of the first byte; not 0.
     pub address: Address,
-    /// The stream in whose order the memory is usable and freed.
+    /// The stream in whose order the memory may be used and is freed.
     pub stream: Stream,
     /// Frees the memory when dropped, in the order of `stream`.
     pub owner: OwnerBox,
@@ -26,7 +26,8 @@ pub struct AllocatorBlock {
 
 /// A custom allocator for new arrays.
 pub trait Allocator: Any + Send + Sync {
-    /// Allocates `bytes` bytes (not 0) on the stream's device, which is current, preferably in the order of the stream.
+    /// Allocates `bytes` bytes (not 0) on the stream's device, preferably in the order of the stream. The caller has
+    /// made this device current.
     ///
     /// # Errors
     /// Errors of the allocator.
@@ -51,7 +52,7 @@ thread_local! {
     static THREAD: RefCell<Option<AllocatorChoice>> = const { RefCell::new(None) };
 }
 
-/// Returns whether a custom allocator may be called for the next array.
+/// Returns whether a custom allocator was ever selected, so that it may have to allocate the next array.
 #[inline]
 pub fn is_in_use() -> bool {
     IN_USE.load(Ordering::Relaxed)
@@ -63,7 +64,7 @@ pub fn use_for_results() {
     IN_USE.store(true, Ordering::Relaxed);
 }
 
-/// Returns whether an allocator was selected for this thread, as opposed to the whole process.
+/// Returns whether this thread has its own selection of an allocator, instead of that of the process.
 pub fn is_chosen_for_thread() -> bool {
     THREAD.with_borrow(Option::is_some)
 }
@@ -92,7 +93,7 @@ pub fn choice() -> AllocatorChoice {
 /// Selects the allocator of the process. Every thread that has not selected an allocator itself uses this allocator.
 pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
-    // The previous selection may own Python objects, so it is dropped after the lock is released.
+    // The previously selected allocator may own Python objects, so it is dropped after the lock is released.
     let before = std::mem::replace(&mut *PROCESS.lock(), choice);
     drop(before);
 }

@@ -1,4 +1,4 @@
-//! Tracks hazards: the uses of a block, and the waits that they require.
+//! Tracks hazards: the uses of a memory block, and the waits that they require.
 //!
 //! The rules, verified by the model checker in `tests/hazard_model` and explained in `docs/design/hazards.md`:
 //!
@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use pygpu_base::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// How an operation accesses a block.
+/// The way in which an operation accesses a memory block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Access {
     /// Read only.
@@ -34,7 +34,7 @@ pub enum Access {
 /// A stream, as the hazard tracker uses it: its work runs in order, and other streams and the host can wait for its
 /// events. The model checker implements this trait too.
 pub trait Queue: Clone {
-    /// Identity of a stream. Two streams have equal identities if and only if their work is mutually ordered.
+    /// Identity of a stream. Two handles have equal identities if and only if all their work is executed in one order.
     type Identity: Copy + PartialEq;
     /// An event that was recorded on a stream.
     type Mark;
@@ -54,13 +54,13 @@ pub trait Queue: Clone {
     fn synchronize(&self) -> Result<(), Self::Error>;
     /// Blocks the host until all work on the device is complete.
     fn synchronize_device(&self) -> Result<(), Self::Error>;
-    /// Returns whether all work before an event is complete; `false` if the driver's query fails.
+    /// Returns whether all work that precedes an event on its stream is complete; `false` if the driver's query fails.
     fn is_passed(mark: &Self::Mark) -> bool;
     /// Blocks the host until all work that precedes an event on its stream is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
 }
 
-/// Point of a stream at which a recorded use has ended.
+/// Point of a stream after which a recorded use has ended.
 enum UseEnd<Mark> {
     /// The end of the stream at the time when the first waiter needs an event. No event is recorded yet.
     Lazy,
@@ -126,24 +126,23 @@ impl<Q: Queue> SyncPoint<Q> {
     }
 }
 
-/// One use of a block.
+/// One recorded use of the memory block by a stream.
 struct RecordedUse<Q: Queue> {
     point: SyncPoint<Q>,
     identity: Q::Identity,
     access: Access,
     /// Sequence number of this use among the uses of the block.
     number: u64,
-    /// Sequence number of an earlier use of the block. Before this use, the stream had waited for all conflicting uses
-    /// up to that number.
+    /// Sequence number up to which the stream had waited for all conflicting uses of the block before this use.
     behind: u64,
 }
 
 type Few<T> = SmallVec<[T; 2]>;
 
-/// The uses for which later operations may have to wait.
+/// The recorded uses of a memory block, for which later operations may have to wait.
 struct UseList<Q: Queue> {
     list: Few<RecordedUse<Q>>,
-    /// Sequence number of the latest use.
+    /// Sequence number of the latest use of the block.
     latest: u64,
     /// Number of announced operations that have begun and not yet ended.
     under_way: u32,
@@ -195,7 +194,7 @@ impl<Q: Queue> UseList<Q> {
     }
 }
 
-/// State of an operation that has begun. `begin` returns the token, and ending the operation requires it.
+/// Token of an operation that has begun. `begin` returns it, and `end` and `cancel` require it.
 #[must_use]
 #[derive(Clone, Copy)]
 pub struct UseToken {
@@ -207,7 +206,7 @@ pub struct UseToken {
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// The operation is not ordered by the hazard tracker, but by other means.
+    /// The hazard tracker does not order the operation; other means do, e.g. a capture.
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,
@@ -226,7 +225,7 @@ impl UseToken {
 
 /// The uses of one block by streams, and the stream in whose order the block is freed.
 pub struct HazardTracker<Q: Queue> {
-    /// The stream in whose order the block is allocated and freed.
+    /// The stream in whose order the memory block is allocated and freed.
     alloc_stream: Q,
     /// The recorded uses. The list is not created while only `alloc_stream` has used the block. Most blocks are freed
     /// before another stream uses them.
@@ -236,8 +235,8 @@ pub struct HazardTracker<Q: Queue> {
 /// The sequence number of the block's allocation, which counts as the block's first use.
 const MADE: u64 = 1;
 
-/// Number of recorded uses above which completed uses are searched for and removed. Only reads on stream handles of
-/// unknown identity can accumulate to this number.
+/// Number of recorded uses above which the list is searched for completed uses, to remove them. Only reads on stream
+/// handles of unknown identity can exceed this number.
 const MANY: usize = 32;
 
 impl<Q: Queue> HazardTracker<Q> {
@@ -261,7 +260,7 @@ impl<Q: Queue> HazardTracker<Q> {
         self.uses.get().is_none()
     }
 
-    /// Returns whether only `alloc_stream` has used the block, and its identity is `identity`.
+    /// Returns whether only `alloc_stream` has used the block, and `alloc_stream` has this identity.
     #[inline]
     pub fn is_only_used_on(&self, identity: Q::Identity) -> bool {
         self.has_no_other_stream() && self.alloc_stream.identity() == identity
@@ -274,7 +273,7 @@ impl<Q: Queue> HazardTracker<Q> {
         self.seen_alone(queue).is_some()
     }
 
-    /// Begins an operation without announcing it, if the operation has nothing to wait for.
+    /// Begins an operation without announcing it to other operations, if it has no conflicting use to wait for.
     #[inline]
     pub fn begin_uncontended(&self, queue: &Q) -> Option<UseToken> {
         self.seen_alone(queue).map(|seen| UseToken { seen, kind: UseTokenKind::Uncontended })
@@ -313,7 +312,7 @@ impl<Q: Queue> HazardTracker<Q> {
         Ok(ticket)
     }
 
-    /// Ends an operation that enqueued no work.
+    /// Ends an operation on the block that enqueued no work.
     pub fn cancel(&self, ticket: UseToken) {
         if ticket.kind == UseTokenKind::Announced {
             lock(self.uses()).under_way -= 1;
@@ -377,7 +376,7 @@ impl<Q: Queue> HazardTracker<Q> {
         drop::<Few<RecordedUse<Q>>>(gone);
     }
 
-    /// Makes `alloc_stream` wait for every use, before the block is freed.
+    /// Makes `alloc_stream` wait for every use of the block, before the block is freed.
     ///
     /// # Errors
     /// Driver errors.
@@ -394,8 +393,8 @@ impl<Q: Queue> HazardTracker<Q> {
         Self { alloc_stream: self.alloc_stream.clone(), uses: std::mem::take(&mut self.uses) }
     }
 
-    /// Returns the stream of the memory block's latest write. Returns `None` if that stream is not persistent, i.e. may
-    /// be destroyed before an event is recorded on it.
+    /// Returns the stream of the memory block's latest write. Returns `None` if the stream is borrowed, because a
+    /// borrowed stream may be destroyed at any time.
     pub fn latest_writer(&self) -> Option<Q> {
         let Some(uses) = self.uses.get() else { return Some(self.alloc_stream.clone()) };
         let uses = lock(uses);
@@ -403,8 +402,8 @@ impl<Q: Queue> HazardTracker<Q> {
         writes.max_by_key(|one| one.number).filter(|one| one.point.is_late()).map(|one| one.point.queue.clone())
     }
 
-    /// Returns the streams with recorded uses for which an operation with this access on the stream `queue` would wait.
-    /// Streams that are not persistent are omitted.
+    /// Returns the persistent streams with recorded uses for which an operation with this access on the stream `queue`
+    /// would wait.
     pub fn queues_before(&self, access: Access, queue: &Q) -> Vec<Q> {
         let identity = queue.identity();
         let Some(uses) = self.uses.get() else {
@@ -415,7 +414,7 @@ impl<Q: Queue> HazardTracker<Q> {
         points.into_iter().filter(SyncPoint::is_late).map(|point| point.queue).collect()
     }
 
-    /// Blocks the host until every use is complete.
+    /// Blocks the host until every recorded use of the block is complete.
     ///
     /// # Errors
     /// Driver errors.
@@ -423,7 +422,7 @@ impl<Q: Queue> HazardTracker<Q> {
         self.synchronize_where(|_, _| true)
     }
 
-    /// Blocks the host until all uses for which `concerns` returns `true` are complete.
+    /// Blocks the host until all recorded uses for which `concerns` returns `true` are complete.
     ///
     /// # Errors
     /// Driver errors.

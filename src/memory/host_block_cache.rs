@@ -1,8 +1,8 @@
 //! Caches large blocks of ordinary host memory for the results of copies to the host.
 //!
-//! The first access to new memory costs more than a copy into it, because the system clears every page. The cached
-//! memory is bounded (`set_limit`) and offered to the system (`MADV_FREE`): if the system runs short of memory, it
-//! takes the pages of cached blocks; otherwise their reuse causes no page faults.
+//! The first access to new memory costs more than a copy into it, because the system clears every page. The size of the
+//! cached memory is limited (`set_limit`). The system may take the pages of cached blocks if it runs short of memory
+//! (`MADV_FREE`). Otherwise the reuse of a block causes no page faults.
 //!
 //! The cache contains only large blocks, each of whole huge pages; smaller blocks come from the C library. This module
 //! depends on neither devices nor Python.
@@ -15,14 +15,14 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Size of a huge page in bytes. The size of each block is a multiple of this size.
 const HUGE: usize = 2 << 20;
-/// Minimum size in bytes of blocks from this cache.
+/// Minimum size in bytes of the memory blocks that this cache provides.
 pub const LEAST: usize = HUGE;
 /// Divisor for the default limit of the cached memory, which is the machine's memory divided by this number.
 const PART: usize = 16;
 
 struct FreeBlocks {
-    /// Address and size of the most recently freed block. Its pages are not offered to the system, because a loop that
-    /// drops each result reuses the block immediately.
+    /// Address and size of the most recently freed block. The system may not take its pages, because a loop that drops
+    /// each result reuses the block immediately.
     latest: Option<(Address, usize)>,
     /// Addresses and sizes of all cached blocks except the most recently freed one. The system may take their pages.
     kept: Vec<(Address, usize)>,
@@ -46,7 +46,7 @@ impl FreeBlocks {
     /// Takes a cached block of at least `bytes` bytes: the most recently freed block if it fits, otherwise the smallest
     /// block that fits.
     fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
-        // A block may exceed the requested size by at most a quarter.
+        // A cached block may exceed the requested size by at most a quarter of that size.
         let fits = |size: usize| size >= bytes && size - bytes <= bytes / 4;
         if self.latest.is_some_and(|(_, size)| fits(size)) {
             return self.latest.take();
@@ -72,10 +72,10 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     if found.is_some() {
         return found;
     }
-    // SAFETY: creates a new mapping.
+    // SAFETY: `bytes` is a nonzero multiple of `HUGE`.
     let address = unsafe { map(bytes) }.or_else(|| {
         trim(0);
-        // SAFETY: creates a new mapping.
+        // SAFETY: `bytes` is a nonzero multiple of `HUGE`.
         unsafe { map(bytes) }
     })?;
     blocks().held.insert(address, bytes);
@@ -89,7 +89,7 @@ pub fn allocate(bytes: usize) -> Option<Address> {
 pub unsafe fn free(address: Address) {
     let Some(size) = blocks().held.remove(&address) else { return };
     if size > limit() {
-        // SAFETY: the block has this size, and was removed from all lists, so no thread can use it.
+        // SAFETY: the block has `size` bytes, and was removed from all lists, so no thread can use it.
         unsafe { unmap(address, size) };
         return;
     }
@@ -126,7 +126,7 @@ pub fn trim(keep: usize) {
         surplus
     };
     for (address, size) in surplus {
-        // SAFETY: the block has this size, is unused, and was removed from all lists.
+        // SAFETY: the block has `size` bytes, is not in use, and was removed from all lists.
         unsafe { unmap(address, size) };
     }
 }
@@ -158,8 +158,9 @@ pub fn size(address: Address) -> usize {
     blocks().held.get(&address).copied().unwrap_or(0)
 }
 
-/// Sets whether forked children inherit a block. Memory that a device writes must not be inherited: after a fork, the
-/// first process that writes a page gets a copy of the page, and the device would continue to write the original.
+/// Sets whether forked child processes inherit a memory block. Memory that a device writes must not be inherited: after
+/// a fork, the first process that writes a page gets a copy of the page, and the device would continue to write the
+/// original.
 pub fn set_inherited(address: Address, inherited: bool) {
     #[cfg(target_os = "linux")]
     // SAFETY: the block is mapped, or its size is 0; the call does not change its contents.
@@ -169,7 +170,7 @@ pub fn set_inherited(address: Address, inherited: bool) {
     }
 }
 
-/// Writes into each page of a block, so that the system allocates and clears the pages now.
+/// Writes into each page of a block, so that the system allocates and clears the pages during this call.
 ///
 /// # Safety
 /// The block must be in use and contain no data yet.
@@ -181,21 +182,22 @@ pub unsafe fn touch(address: Address) {
     }
 }
 
-/// Maps whole huge pages of new memory.
+/// Maps new memory that consists of whole huge pages.
 ///
 /// # Safety
 /// `bytes` must be a nonzero multiple of `HUGE`.
 unsafe fn map(bytes: usize) -> Option<Address> {
     let (readable, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     let reserved = bytes.checked_add(HUGE)?;
-    // SAFETY: maps new memory at an address chosen by the system.
+    // SAFETY: the call maps new memory at an address that the system chooses.
     let first = unsafe { libc::mmap(std::ptr::null_mut(), reserved, readable, private, -1, 0) };
     if first == libc::MAP_FAILED {
         return None;
     }
     let start = first.expose_provenance();
     let address = start.next_multiple_of(HUGE);
-    // SAFETY: all ranges are inside the new mapping, and the parts before and after the block are unused.
+    // SAFETY: all ranges are inside the new mapping. The parts before and after the block, which are unmapped, are
+    // unused.
     unsafe {
         unmap(start, address - start);
         unmap(address + bytes, start + HUGE - address);

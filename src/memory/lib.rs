@@ -1,12 +1,12 @@
 //! Manages memory: blocks that track their uses and are freed after the last use.
 //!
 //! - [`Allocation`] owns one block and frees it in stream order.
-//! - [`hazards`] tracks the uses of a block on streams and makes a use wait for conflicting ones; [`submission`] does
-//!   so for work that is submitted to a stream.
+//! - [`hazards`] tracks the uses of a block on streams and makes a use wait for conflicting uses; [`submission`] does
+//!   this for the blocks that work submitted to a stream uses.
 //! - [`address_registry`] maps raw addresses to blocks, for blocks whose address escaped.
 //! - [`pool`] allocates device memory and counts it per device; [`pinned_cache`] caches pinned host memory.
 //! - [`custom_allocator`] contains custom allocators chosen by the user.
-//! - [`host_block_cache`] caches host memory of results.
+//! - [`host_block_cache`] caches host memory for the results of copies to the host.
 //! - [`capture`] tracks active captures.
 //! - [`retired`] keeps objects alive until a stream has completed the work that uses them.
 //! - [`stream_check`] finds uses of a block that no synchronization orders, if the user requests this check.

@@ -4,8 +4,8 @@ use super::allocation::Allocation;
 use pygpu_backend::ILLEGAL_ADDRESS;
 use pygpu_base::error::{DriverError, Error};
 
-/// Returns an illegal-address error in the form of a driver's error. Its message states that `who` wrote `beyond` bytes
-/// past the end of a block; `whose` describes the block.
+/// Returns an illegal-address error like that of a driver. Its message states that `who` wrote `beyond` bytes past the
+/// end of a block; `whose` describes the block.
 #[cold]
 pub fn overrun(block: &Allocation, beyond: usize, who: &str, whose: &str) -> Error {
     let (device, code, bytes) = (block.device(), ILLEGAL_ADDRESS, block.bytes());

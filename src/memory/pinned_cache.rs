@@ -28,7 +28,7 @@ struct PinnedCache {
 }
 
 impl PinnedCache {
-    /// Returns whether all work that was in progress when the block was freed is complete.
+    /// Returns whether all device work that was in progress when the block was freed is complete.
     fn is_idle(&self, device: Device) -> bool {
         device.was_waited_for_since(self.dropped_when)
             || self.dropped_at.as_ref().is_some_and(|mark| mark.event().query().unwrap_or(false))
@@ -70,14 +70,15 @@ fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
     found
 }
 
-/// Caches memory that is no longer used, and frees the oldest cached blocks beyond the limit.
+/// Caches a block of pinned memory that is no longer used. If the limit is then exceeded, frees the oldest cached
+/// blocks.
 ///
 /// # Safety
 /// The address must come from `allocate` with the same size and flags.
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
     let dropped_when = device.now();
-    // The memory is cached even if no event can be recorded. Without an event, the memory is reused only after a wait
-    // for the whole device.
+    // The memory is cached even if no event can be recorded. It is then reused only after the host has waited for the
+    // whole device.
     let marked = if device.is_cpu() { Ok(None) } else { PooledEvent::record_device(device) };
     let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {

@@ -15,15 +15,16 @@ use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Counts and limits of PyGPU's memory on one device.
+/// Counts of PyGPU's allocations on one device, with their limits.
 struct Accounts {
     bytes: AtomicUsize,
-    /// Maximum size in bytes of the live allocations.
+    /// Maximum total size in bytes of the live allocations.
     limit: AtomicUsize,
     peak: AtomicUsize,
     count: AtomicUsize,
     threshold: AtomicU64,
-    /// The driver's pool, with the device epoch in which it was created: a device reset destroys the pool.
+    /// The driver's pool, with the number of device resets at the time of its creation, because a device reset destroys
+    /// the pool.
     pool: ForkSafeMutex<Option<(u32, Option<PoolHandle>)>>,
 }
 
@@ -56,7 +57,7 @@ impl Accounts {
         }
     }
 
-    /// Counts a successful allocation, whose bytes were counted before the allocation.
+    /// Counts a successful allocation, whose bytes were already added to the total before the allocation.
     #[inline]
     fn keep(&self) {
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -93,20 +94,20 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     Ok(kept.1)
 }
 
-/// Determines how a block of memory must be freed.
+/// The way in which a memory block must be freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum BlockSource {
     /// The block is freed by a plain driver call, or on the CPU backend as host memory.
     Plain,
-    /// The block is returned to the driver's pool, in the order of a stream.
+    /// The block is returned to the driver's pool in stream order.
     Pool,
     /// The block is small enough for the stream's block cache. It is returned to this cache, or to the driver's pool if
     /// the cache is full.
     Recyclable,
 }
 
-/// Allocates `bytes` bytes (not 0) in the order of `stream`.
+/// Allocates a memory block of `bytes` bytes (not 0) in the order of `stream`.
 #[inline]
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, BlockSource)> {
     let device = stream.device();
@@ -148,7 +149,7 @@ fn most_kept(stream: &Stream) -> Result<usize> {
     Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
 }
 
-/// Takes a block from the stream's cache without a driver call; `None` if a driver call is needed.
+/// Takes a memory block from the stream's cache without a driver call. Returns `None` if a driver call is needed.
 #[inline]
 pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     if !is_never_captured(stream) || most_kept(stream).unwrap_or(0) == 0 || stream::spare_size(bytes).is_none() {
@@ -166,7 +167,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     found
 }
 
-/// Puts a block into the stream's cache without a driver call; returns `false` if a driver call is needed.
+/// Puts a memory block into the stream's cache without a driver call. Returns `false` if a driver call is needed.
 ///
 /// # Safety
 /// The conditions of [`free`] apply to a recyclable block.
@@ -181,8 +182,8 @@ pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bo
     is_kept
 }
 
-/// Returns whether this is the legacy default stream. This stream can never be capturing, so no driver call is needed
-/// to check.
+/// Returns whether this is the legacy default stream. The legacy default stream can never be capturing, so no driver
+/// call is needed to check whether it is.
 #[inline]
 fn is_never_captured(stream: &Stream) -> bool {
     stream.handle() == StreamHandle::DEFAULT
@@ -208,8 +209,8 @@ pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_re
     unsafe { device.backend().free_to_pool(device.index(), address, stream.handle()) }
 }
 
-/// Allocates host memory without the retries of the general path, so that the call costs little more than the system's
-/// allocation. Returns `None` if the limit would be exceeded or the system has no memory.
+/// Allocates host memory, without the retries that [`allocate`] makes if memory is short. The call therefore costs
+/// little more than the system's allocation. Returns `None` if the limit would be exceeded or the system has no memory.
 #[inline]
 fn on_host(device: Device, bytes: usize) -> Option<Address> {
     let accounts = accounts(device);
@@ -228,8 +229,8 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
     }
 }
 
-/// Frees memory that is no longer needed: flushes pending operations, which may free their operands, and drops retired
-/// objects after waiting for the device. Does nothing while this thread launches a batch: the launch allocates results
+/// Frees memory that is no longer needed: launches pending operations, which may free their operands, waits for the
+/// device, and drops retired objects. Does nothing while this thread launches a batch: the launch allocates results
 /// through this module too, but must not wait.
 #[cold]
 fn give_way(device: Device) -> Result<()> {
@@ -245,7 +246,7 @@ fn give_way(device: Device) -> Result<()> {
 #[inline]
 pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
-        // While a capture is active the call is not repeated, because waiting for the device would invalidate the
+        // While a capture is active, `ask` is not called again, because waiting for the device would invalidate the
         // capture.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
             give_way(device)?;
@@ -263,14 +264,14 @@ pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usi
         let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
         with_accounts(error, device, requested)
     })?;
-    // The bytes are counted after the allocation, because the driver determines the size.
+    // Here the bytes are counted after the allocation, because the driver determines the size of the memory.
     match account_for(device, bytes) {
         Ok(account) => {
             account.keep();
             Ok((address, bytes))
         }
         Err(error) => {
-            // SAFETY: the memory was allocated above and nothing uses it yet.
+            // SAFETY: the memory was allocated above, and no work uses it yet.
             unsafe { device.backend().free(device.index(), address, bytes)? };
             Err(error)
         }
@@ -298,7 +299,7 @@ impl Drop for ReservedBytes {
     }
 }
 
-/// Counts bytes that are about to be allocated.
+/// Adds bytes that are about to be allocated to the total of the device.
 ///
 /// # Errors
 /// `OutOfMemory` beyond the limit, even after retired objects were dropped; driver errors.
@@ -361,8 +362,8 @@ pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     limit != usize::MAX && accounts.bytes.load(Ordering::Relaxed).saturating_add(bytes()) > limit
 }
 
-/// Flushes pending operations if their results and an allocation of `bytes` would together exceed the limit: the launch
-/// may free operands.
+/// Launches pending operations if their results and an allocation of `bytes` would together exceed the limit, because
+/// the launch may free operands.
 #[inline]
 fn make_room(device: Device, bytes: usize) {
     if flush::has_pending()
@@ -390,8 +391,8 @@ fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Resu
 fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
     match error {
         Error::OutOfMemory(mut error) => {
-            // The requested bytes are counted already, so they are subtracted: `used` contains only the bytes of live
-            // blocks.
+            // The count already includes the requested bytes. They are subtracted, because `used` should contain only
+            // the bytes of live blocks.
             error.used = accounts(device).bytes.load(Ordering::Relaxed).saturating_sub(bytes);
             error.requested = bytes;
             error.device = device.to_string();
@@ -446,7 +447,7 @@ pub fn release_threshold(device: Device) -> u64 {
     accounts(device).threshold.load(Ordering::Relaxed)
 }
 
-/// Returns unused memory of the pool to the driver, down to `keep` bytes.
+/// Returns unused memory of the pool to the driver, until the pool holds at most `keep` bytes.
 ///
 /// # Errors
 /// Driver errors.
@@ -458,7 +459,7 @@ pub fn trim(device: Device, keep: usize) -> Result<()> {
     }
 }
 
-/// Resets the statistics of a device after a device reset, which destroys all memory of the device.
+/// Resets the memory statistics of a device after a device reset, which destroys all memory of the device.
 pub fn forget(device: Device) {
     let accounts = accounts(device);
     accounts.bytes.store(0, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! Manages readbacks: 64-bit values in pinned host memory that a kernel writes and the host reads afterwards.
 //!
-//! A readback needs no copy. The host waits for the kernel only; later work on the stream may run meanwhile.
+//! A readback needs no copy. The host waits for the kernel only, and not for later work on the stream.
 
 use super::Allocation;
 use pygpu_backend::HostFlags;
@@ -16,7 +16,7 @@ const MOST: usize = 64;
 /// Size in bytes of a readback's memory, so that each value has its own cache line.
 const BYTES: usize = 128;
 
-/// A 64-bit value in pinned memory that a kernel may write and the host reads; 0 until it is written.
+/// A 64-bit value in pinned memory that a kernel may write and the host reads. It is 0 until a kernel writes it.
 pub struct Readback {
     block: Allocation,
 }
@@ -46,7 +46,7 @@ impl Readback {
         self.block.address() as u64
     }
 
-    /// Waits for all work enqueued on the stream and returns the value.
+    /// Waits for all work that is enqueued on the stream, and returns the readback's value.
     ///
     /// # Errors
     /// Driver errors, possibly of earlier work.
@@ -55,7 +55,8 @@ impl Readback {
         Ok(self.take())
     }
 
-    /// Waits for an event that was recorded after the kernel that writes the value, and returns the value.
+    /// Waits for an event that was recorded after the launch of the kernel that writes the value, and returns the
+    /// value.
     ///
     /// # Errors
     /// Driver errors, possibly of earlier work.
@@ -65,7 +66,7 @@ impl Readback {
     }
 
     fn take(self) -> u64 {
-        // SAFETY: the readback owns the pinned memory, and the kernel that wrote it is complete.
+        // SAFETY: the readback owns the pinned memory, and the kernel that writes the value is complete.
         let number = unsafe { (self.block.address() as *const u64).read_volatile() };
         let mut spare = SPARE.of(self.block.device()).lock();
         if spare.len() < MOST {

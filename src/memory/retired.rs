@@ -13,7 +13,7 @@ use pygpu_device::{Device, PerDevice, per_device};
 
 type Retired = (PooledEvent, Box<dyn Any + Send>);
 
-/// Retired objects of one stream, oldest first. While the stream's work before the oldest object is incomplete, the
+/// Retired objects of one stream, oldest first. If the work before the oldest object was retired is incomplete, the
 /// driver is not queried for the other objects.
 struct RetiredQueue {
     handle: StreamHandle,
@@ -24,8 +24,9 @@ type Lists<T> = PerDevice<ForkSafeMutex<Vec<T>>>;
 
 static PENDING: Lists<RetiredQueue> = per_device!(ForkSafeMutex::new(Vec::new()));
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(ForkSafeMutex::new(Vec::new()));
-/// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device and drops
-/// them. The number is limited because each object may be a compiled module, which takes several hundred KB.
+/// Maximum number of objects whose drop waits for an idle device. If there are more, the host waits for the device and
+/// then drops these objects. The number is limited because each object may be a compiled module, which takes several
+/// hundred KB.
 const MOST_WAITING: usize = 64;
 
 /// Keeps `thing` alive until the stream has completed all work enqueued so far.
@@ -63,8 +64,8 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
 }
 
-/// Keeps `thing`, which may be dropped only while the device is idle, until the host next waits for the device. Waits
-/// for the device itself if there are too many such objects.
+/// Keeps `thing`, which may be dropped only while the device is idle, until the host waits for the whole device the
+/// next time. Waits for the device itself if there are too many such objects.
 ///
 /// # Errors
 /// Driver errors while waiting. All objects then stay alive.
@@ -80,14 +81,14 @@ pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()>
     if are_too_many && !capture::is_any() { synchronize(device) } else { Ok(()) }
 }
 
-/// Waits until the device is idle, and drops all objects that were retired before.
+/// Waits until the device is idle, and drops all objects that were retired before the call.
 ///
 /// # Errors
 /// Driver errors. All objects then stay alive.
 pub fn synchronize(device: Device) -> Result<()> {
     let slot = WAITING_FOR_IDLE.of(device);
-    // The wait is repeated once, because a dropped object may have been the last owner of a module, which is then
-    // retired too.
+    // A second wait may be needed, because an object dropped after the first wait may be the last owner of a module,
+    // which is then retired.
     for _ in 0..2 {
         let mut waiting = std::mem::take(&mut *lock(slot));
         if let Err(error) = device.synchronize() {
@@ -103,11 +104,12 @@ pub fn synchronize(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// Drops all objects whose stream has completed the work enqueued before the object was retired, or whose device was
-/// reset. If a query fails, the object stays alive, because a leak is better than a use after free.
+/// Drops every retired object whose stream has completed the work that was enqueued before the object was retired, and
+/// every object whose device was reset. If the query of the driver fails, the object stays alive, because a leak is
+/// better than a use after free.
 pub fn sweep(device: Device) {
     let is_over = |mark: &PooledEvent| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
-    // The lock is released while the driver is queried and while objects are dropped.
+    // The lock of the list is released while the driver is queried and while objects are dropped.
     let mut fronts = pop_fronts(&mut list(device), |_| true);
     while !fronts.is_empty() {
         let (passed, waiting): (Vec<_>, Vec<_>) = fronts.into_iter().partition(|(_, (mark, _))| is_over(mark));

@@ -1,5 +1,5 @@
-//! Submits work to a stream: makes the stream wait for conflicting uses of the blocks, enqueues the work, and records
-//! the uses by this work.
+//! Submits work on memory blocks to a stream: makes the stream wait for conflicting uses of the blocks, enqueues the
+//! work, and records its uses.
 
 use std::sync::Arc;
 
@@ -15,20 +15,21 @@ use pygpu_device::stream::Stream;
 /// A memory block that submitted work uses, and the kind of access.
 pub type BlockUse<'a> = (&'a Arc<Allocation>, Access);
 
-/// Number of blocks stored without heap allocation; most work uses fewer blocks.
+/// Number of use tokens that are stored without a heap allocation. Most work uses no more blocks than this.
 const USUAL: usize = 8;
 
-/// The uses of a submission that have begun and not ended.
+/// The uses of a submission that have begun and have not ended yet.
 enum BegunUses {
     /// No use has begun, or all have ended.
     Nothing,
-    /// All uses have begun, and only this stream has ever used the blocks. This is the most common case.
+    /// All uses have begun, and no stream but that of the submission has ever used the blocks. This is the most common
+    /// case.
     SingleStream,
     /// Only the first uses in the submission's list have begun: as many uses as there are tokens.
     Each(SmallVec<[UseToken; USUAL]>),
 }
 
-/// A submission in progress. If the work may have been enqueued, the uses are recorded even if a later step fails.
+/// A submission in progress. If its work may have been enqueued, its uses are recorded even if a later step fails.
 struct Submission<'a> {
     uses: &'a [BlockUse<'a>],
     stream: &'a Stream,

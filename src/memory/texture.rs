@@ -1,4 +1,4 @@
-//! Manages driver arrays, textures and surfaces. Each has a block without an address, through which its uses are
+//! Manages driver arrays, textures and surfaces. Each has a memory block of zero bytes, through which its uses are
 //! tracked and its destruction is ordered like the free of memory.
 
 use std::sync::Arc;
@@ -31,7 +31,8 @@ impl Drop for DriverObjectGuard {
             return;
         }
         let index = self.device.index();
-        // SAFETY: `self` is the only owner, and every stream has completed its uses of the object.
+        // SAFETY: `self` is the only owner of the driver object, and is dropped after every stream has completed its
+        // uses of the object.
         shutdown::defer(unsafe {
             match self.made {
                 DriverObject::Array(array, _) => self.textures.destroy_array(index, array),
@@ -82,7 +83,7 @@ pub struct DriverArray {
 }
 
 impl DriverArray {
-    /// Creates an array with undefined elements.
+    /// Creates a driver array with undefined elements.
     ///
     /// # Errors
     /// `OutOfMemory`, after synchronizing and trimming; `ValueError` for a shape that is too large; driver errors.
@@ -114,13 +115,13 @@ impl DriverArray {
         self.handle
     }
 
-    /// Copies elements between a part of the array and contiguous rows in memory of the array's device.
+    /// Copies elements between a part of the driver array and contiguous rows in memory of the array's device.
     ///
     /// # Errors
     /// `ValueError` for a part that is not inside the array; driver errors.
     ///
     /// # Safety
-    /// The block in memory must contain as many bytes as the part, from the address on.
+    /// The memory block must contain as many bytes as the part of the array, from `address` on.
     pub unsafe fn copy(
         &self,
         part: &ArrayBox,
@@ -166,7 +167,7 @@ impl DriverArray {
     }
 }
 
-/// Source of a texture's elements.
+/// The memory from which a texture reads its elements.
 pub enum Texels<'a> {
     /// A driver array.
     Array(&'a DriverArray),
@@ -174,7 +175,8 @@ pub enum Texels<'a> {
     Memory(&'a Arc<Allocation>, Resource),
 }
 
-/// A texture or a surface: a handle for kernels, and the memory that it accesses. Clones refer to the same object.
+/// A texture or a surface: a handle for kernels, and the memory that kernels access through it. Clones refer to the
+/// same object.
 #[derive(Clone)]
 pub struct KernelObject {
     number: u64,
@@ -200,7 +202,8 @@ impl KernelObject {
         };
         let device = memory.device();
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
-        // SAFETY: the result keeps the source alive; the caller guarantees that the resource is inside its block.
+        // SAFETY: the returned texture keeps the source alive; the caller guarantees that the resource is inside its
+        // memory block.
         let number = unsafe { textures.create_texture(device.index(), &resource, sampling)? };
         let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Texture(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(memory), access: Access::Read })
@@ -219,13 +222,13 @@ impl KernelObject {
         }
         let device = array.device();
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
-        // SAFETY: the result keeps the array alive.
+        // SAFETY: the returned surface keeps the array alive.
         let number = unsafe { textures.create_surface(device.index(), (array.handle, &array.shape))? };
         let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Surface(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(&array.block), access: Access::Write })
     }
 
-    /// Returns the handle that kernels receive.
+    /// Returns the handle through which kernels access the texture or surface.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -235,7 +238,7 @@ impl KernelObject {
         self.block.device()
     }
 
-    /// Returns the blocks that a kernel uses if it receives the handle, with the kinds of access.
+    /// Returns the memory blocks that a kernel with this handle uses, with the kinds of access.
     pub fn uses(&self) -> [BlockUse<'_>; 2] {
         [(&self.block, Access::Read), (&self.resource, self.access)]
     }

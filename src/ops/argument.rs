@@ -11,7 +11,7 @@ use pygpu_kernel::{Element, fits};
 pub enum ArgumentRole {
     /// A scalar.
     Scalar,
-    /// An array; `constant` if the user declared it `const`.
+    /// An array. The field `constant` is set if the user declared the array `const`.
     Vector {
         /// Whether the kernel must not write the array.
         constant: bool,

@@ -1,7 +1,7 @@
 //! Plans a kernel call: the loop nest over its arrays, and how the kernel addresses each array.
 //!
-//! Arrays that the expression uses at element `i` are broadcast to one shape and traversed together. Arrays that it
-//! uses only at other indices (`table[x[i]]`) keep their own shape and are indexed linearly in C order.
+//! Arrays that the kernel's expression uses at element `i` are broadcast to one shape and traversed together. Arrays
+//! that it uses only at other indices (`table[x[i]]`) keep their own shape and are indexed linearly in C order.
 
 mod fast_path;
 mod vectorize;
@@ -20,20 +20,20 @@ use pygpu_layout::{self as layout, Dims, Layout, LoopNest, LoopNestRules, broadc
 
 pub use vectorize::{PackLayout, UNROLLED};
 
-/// Determines how the kernel addresses the elements of an array.
+/// How a kernel addresses the elements of one of its arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessPattern {
-    /// The array is contiguous in the order of the loop nest, so that element `i` is addressed by a pointer and `i`
-    /// alone.
+    /// The array is contiguous in the order of the loop nest, so the array's pointer and the index `i` suffice to
+    /// address element `i`.
     Contiguous,
     /// The array has a single element, which is used for all indices.
     Broadcast,
-    /// The kernel addresses the array by strides along the axes of the common loop nest.
+    /// The kernel addresses the array by strides along the axes of the loop nest that the call's arrays share.
     Strided,
-    /// The array is strided, but contiguous along the last axis, whose length is a multiple of the number of elements
-    /// in one vector load.
+    /// The array is not contiguous as a whole, but along its last axis, whose length is a multiple of the number of
+    /// elements in one vector load.
     InnerContiguous,
-    /// The array is strided, with the same element for all indices along the last axis.
+    /// The array is not contiguous. Along its last axis the stride is 0, so all indices have the same element.
     InnerBroadcast,
     /// The array is not contiguous, and the expression uses it only at other indices than `i`, so the kernel addresses
     /// it by strides along the array's own axes. The field is the number of these axes.
@@ -41,11 +41,11 @@ pub enum AccessPattern {
     /// The array was already passed for an earlier argument. The field is the index of that argument, through which the
     /// kernel addresses the array.
     SameAs(u8),
-    /// The array is transposed relative to the results. It is read in tiles, which the kernel transposes in shared
-    /// memory.
+    /// The array is transposed relative to the arrays of results. It is read in tiles, which the kernel transposes in
+    /// shared memory.
     Transposed,
-    /// The array is contiguous, but misaligned relative to the results. It is read as aligned 32-bit words, from which
-    /// shifts extract the elements.
+    /// The array is contiguous, but its alignment differs from that of the arrays of results. It is read as aligned
+    /// 32-bit words, from which shifts extract the elements.
     Misaligned,
 }
 
@@ -62,7 +62,8 @@ pub struct ElementOperand {
     side: u16,
 }
 
-/// The plan of a kernel call.
+/// How a kernel call traverses its arrays: loop nests, access patterns, and the elements that a thread processes
+/// together.
 #[derive(Clone, Debug)]
 pub struct ElementPlan {
     /// The loop nest over the arrays that the expression uses at element `i`.
@@ -70,7 +71,7 @@ pub struct ElementPlan {
     /// One loop nest for each non-contiguous array that is used only at other indices than `i`. Few calls have such
     /// arrays.
     apart: Vec<LoopNest>,
-    /// One entry for each array argument, in the order of the arguments.
+    /// One [`ElementOperand`] for each array argument, in the order of the arguments.
     pub operands: SmallVec<[ElementOperand; 4]>,
     /// Number of elements in a pack, i.e. in one vector load; 1 if elements are processed individually.
     pub pack: u8,
@@ -78,7 +79,7 @@ pub struct ElementPlan {
     pub packs: u8,
     /// How the elements that a thread loads together are arranged in memory.
     pub way: PackLayout,
-    /// Index width required by the non-contiguous arrays.
+    /// Width of the kernel's element indices (32 or 64 bits) that the non-contiguous arrays require.
     span: IndexWidth,
 }
 
@@ -98,7 +99,7 @@ impl ElementPlan {
         }
     }
 
-    /// Plans any kernel call, without the fast path.
+    /// Plans a kernel call of any kind, without trying the fast path for dense arrays first.
     fn of_any(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         let mut used = Used::new();
         for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
@@ -119,8 +120,8 @@ impl ElementPlan {
         plan.check_alignment(name, arguments, arrays)?;
         plan.span = plan.span();
         if analysis.in_packs {
-            // Tiles are not used on the CPU. The CPU backend runs the threads of a block one after another, so a
-            // barrier costs more there than strided memory access.
+            // On the CPU, transposed arrays are not read in tiles. The CPU backend runs the threads of a block one
+            // after another, so a barrier costs more there than strided memory access.
             let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
             plan.choose_pack(&used, may_turn);
             plan.choose_packs(analysis, arrays[0].device());
@@ -181,8 +182,8 @@ impl ElementPlan {
         Ok(plan)
     }
 
-    /// Adds to the plan the arrays that are used only at other indices than `i`. A contiguous array becomes a pointer;
-    /// any other array gets a separate loop nest.
+    /// Adds to the plan the arrays that are used only at other indices than `i`. A contiguous array is addressed by its
+    /// pointer alone; any other array gets a separate loop nest.
     fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
         for (position, (array, usage)) in used.iter().enumerate() {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
@@ -212,7 +213,8 @@ impl ElementPlan {
                 AccessPattern::OwnAxes(_) => joined(&self.apart[usize::from(operand.side)], 0),
                 _ => 0,
             };
-            // The alignment is a power of two, so one check of the bitwise OR covers the address and all strides.
+            // The alignment is a power of two, so one check of the bitwise OR covers the array's address and all its
+            // strides.
             if !(bits as usize | operand.address).is_multiple_of(alignment) && array.layout().size() > 0 {
                 return Err(unaligned(name, argument, alignment, operand.address, array.layout()));
             }
@@ -268,7 +270,7 @@ impl ElementPlan {
         self.strided().next().is_some()
     }
 
-    /// Returns the number of blocks of the launch, if the kernel processes one tile per block.
+    /// If the kernel processes one tile per thread block, returns the number of thread blocks of the launch.
     pub fn tiles(&self) -> Option<i64> {
         match self.way {
             PackLayout::Tiles(tiles) => tiles.blocks(&self.walk),
@@ -276,8 +278,8 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the number of positions in the launch's index range that have no element. Such positions precede the
-    /// first element, or belong to an incomplete last group of rows.
+    /// Returns the number of positions in the launch's index range that have no corresponding array element. Such
+    /// positions precede the first element, or belong to an incomplete last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
             PackLayout::Peeled(head) => head.into(),
@@ -358,7 +360,7 @@ impl ElementPlan {
         key
     }
 
-    /// Appends the values of the array parameters that `kernel_source` declares.
+    /// Appends to the launch arguments the values of the array parameters that `kernel_source` declares.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.has_strided() {
             let mut record = ParameterBlock::new();
@@ -383,7 +385,7 @@ impl ElementPlan {
     }
 }
 
-/// Whether an access pattern uses strides of the common loop nest.
+/// Whether an access pattern uses the strides of the loop nest that the call's arrays share.
 fn is_strided(form: AccessPattern) -> bool {
     matches!(
         form,
@@ -411,7 +413,7 @@ fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i6
     for (position, (array, usage)) in written {
         let layout = array.layout();
         if layout.ndim() == rank && layout.size() == size && size > 0 {
-            continue; // the array's size is the broadcast size, and only the broadcast shape has this size
+            continue; // an array with as many elements as the broadcast result has the result's shape
         }
         let shapes: SmallVec<[Dims; 6]> = sides.iter().map(|side| side.shape().collect()).collect();
         let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())?;

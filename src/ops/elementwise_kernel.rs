@@ -39,8 +39,8 @@ pub struct Elementwise {
     texts: Texts,
     options: Vec<String>,
     analysis: Analysis,
-    /// The analysis of the source for calls with an index range. The results of such calls may depend on the element
-    /// indices. Therefore elements must be traversed in C order.
+    /// The analysis of the source for calls that process only a range of indices. Their results may depend on the
+    /// element indices, so the elements must be traversed in C order.
     in_order: Analysis,
     variants: KernelFamily,
 }
@@ -109,8 +109,8 @@ impl Elementwise {
         self.variants.find(device, &plan.key(ranged)).is_some()
     }
 
-    /// Whether the variant for a call is available without compilation: compiled in this process, or stored in the
-    /// image cache.
+    /// Whether the variant for a call is available without compilation: it was compiled in this process, or its image
+    /// is stored in the kernel cache.
     pub fn is_at_hand(&self, device: Device, plan: &ElementPlan) -> bool {
         self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
@@ -130,7 +130,7 @@ impl Elementwise {
     ///
     /// # Safety
     /// `plan` must have been created for `arrays`, which must have the declared types. The values must have the
-    /// declared sizes, and the range must be inside the plan's elements.
+    /// declared sizes, and the index range must lie inside the range of element indices that the plan covers.
     pub unsafe fn run(
         &self,
         plan: &ElementPlan,
@@ -142,7 +142,8 @@ impl Elementwise {
         let is_ranged = range.is_some();
         let source = || self.source(plan, is_ranged);
         let function = self.variants.function(stream.device(), &plan.key(is_ranged), &self.name, source)?;
-        // SAFETY: the function was compiled for this plan; the caller guarantees the types, the sizes and the range.
+        // SAFETY: the function was compiled for this plan; the caller of `run` guarantees the arrays' types, the
+        // values' sizes, and that the index range is inside the plan's elements.
         unsafe { self.launch(&function, plan, arrays, values, range, stream) }
     }
 
@@ -180,8 +181,8 @@ impl Elementwise {
             None => self.shape(function.device(), plan, count),
         };
         let uses = uses(&self.analysis, arrays);
-        // SAFETY: the caller guarantees that the function, plan and arrays match; `push` appends the parameters that
-        // the generated source declares.
+        // SAFETY: the caller guarantees that the function, plan and arrays match; `ElementPlan::push` appends the
+        // parameters that the generated source declares.
         unsafe { launch::launch(function, &shape, stream, values, &uses)? };
         if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
             WAS_RUN.store(true, Ordering::Relaxed);
@@ -189,9 +190,9 @@ impl Elementwise {
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
-    /// Returns the launch shape. By default, each thread makes the plan's vector loads (packs) once. A thread makes
-    /// several of them if the expression is long-running. On the CPU, and if the source depends on the number of
-    /// threads, the grid has only as many blocks as run concurrently.
+    /// Returns the launch shape. By default, each thread processes its elements in one iteration. If the expression is
+    /// long-running, a thread makes several iterations. On the CPU, and if the source depends on the number of threads,
+    /// the grid has only as many blocks as run concurrently.
     fn shape(&self, device: Device, plan: &ElementPlan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack) * u64::from(plan.packs));
         let threads = match plan.packs {
@@ -209,7 +210,7 @@ impl Elementwise {
     }
 }
 
-/// Returns a description, for messages, of the argument to which a memory block belongs.
+/// Describes, for error messages, the argument to which a memory block belongs.
 #[cold]
 pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
     let vectors = arguments.iter().filter(|argument| matches!(argument.role, ArgumentRole::Vector { .. }));

@@ -1,7 +1,8 @@
-// Joins dense arrays along an axis: copies a row of each array into each row of the result, in units of up to 16 bytes.
+// Joins dense arrays along an axis: copies a row of each array into each row of the result, in units (words that a
+// thread copies at once) of up to 16 bytes.
 struct pygpu_part {
     const char *from;
-    unsigned long long units, at; // size of a row, and its offset in a row of the result
+    unsigned long long units, at; // size of a row, and the row's offset within a row of the result, in copy units
 };
 struct pygpu_parts {
     pygpu_part part[PYGPU_PARTS];

@@ -23,7 +23,8 @@ const THREADS: u32 = 256;
 /// Maximum number of arrays per launch. The kernel parameters for this number of arrays fit into the 4096 bytes that
 /// every device supports.
 const PARTS: usize = 64;
-/// Maximum size in bytes of an array that a joint launch copies. A larger array is copied as fast by itself.
+/// Maximum size in bytes of an array that a joint launch copies. A larger array is copied by a launch of its own, which
+/// takes no longer.
 const SMALL: i64 = 64 << 10;
 /// Maximum size in bytes of a unit, the amount of memory that a thread copies at once.
 const UNIT: u64 = 16;
@@ -49,8 +50,8 @@ pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     Some(shape)
 }
 
-/// Concatenates dense arrays of one dtype and device along `axis`. `shape` is the result's shape, which the function
-/// [`shape`] has returned for the arrays. The work is enqueued on `stream`.
+/// Concatenates dense arrays of one dtype and device along `axis`. `shape` is the result's shape; the caller has
+/// obtained it from the function [`shape`]. The work is enqueued on `stream`.
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.
@@ -80,7 +81,8 @@ pub fn join(parts: &[&Array], axis: usize, shape: &[i64], stream: &Stream) -> Re
     Ok(result)
 }
 
-/// Returns the size in bytes of an array's row, i.e. of its elements with one index along each axis before `axis`.
+/// Returns the size in bytes of an array's row, i.e. of all elements that have the same indices along the axes before
+/// `axis`.
 fn row(array: &Array, axis: usize) -> u64 {
     array.layout().shape().skip(axis).product::<i64>() as u64 * array.layout().itemsize() as u64
 }
@@ -88,7 +90,7 @@ fn row(array: &Array, axis: usize) -> u64 {
 /// Concatenates small arrays by kernel launches. Returns `false` if the kernel cannot be compiled.
 fn launch_all(parts: &[&Array], axis: usize, result: &Array, stream: &Stream) -> Result<bool> {
     let rows: u64 = result.layout().shape().take(axis).product::<i64>() as u64;
-    // The unit is the largest power of two that divides all addresses and lengths.
+    // The unit is the largest power of two that divides the addresses and lengths of all rows.
     let places = parts.iter().flat_map(|part| [part.address() as u64, row(part, axis)]);
     let all = places.fold(result.address() as u64 | UNIT, |all, place| all | place);
     let unit = 1 << all.trailing_zeros();
@@ -145,8 +147,8 @@ fn launch_some(
     let blocks = most.div_ceil(u64::from(THREADS)).max(1) as u32;
     let shape =
         LaunchShape { grid: [blocks, parts.len() as u32, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; each array has `units` units per row, and the rows of all
-    // arrays together fit into a row of the result.
+    // SAFETY: the arguments match the kernel's declared parameters; each array has `units` units per row, and the rows
+    // of all arrays together fit into a row of the result.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
     Ok(begin)
 }

@@ -54,7 +54,7 @@ fn vectors<'a>(
     arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)))
 }
 
-/// Returns the declarations of the scalar parameters, in order.
+/// Returns the declarations of the scalar parameters, in the order of the arguments.
 pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
     let scalars = arguments.iter().filter(|one| !one.is_vector());
     scalars.map(|one| format!("{} {}", one.c_type, one.name)).collect()
@@ -121,7 +121,7 @@ pub fn elementwise(
     spoken.extend(arguments.iter().map(|one| one.c_type.as_str()));
     let mut source = String::new();
     if let PackLayout::Tiles(_) = plan.way {
-        source.push_str(array_access::TILES); // precedes the user's macros, which would also apply to it
+        source.push_str(array_access::TILES); // This part precedes the user's macros, which would otherwise apply to it too.
     }
     source.push_str(&head(&spoken, &texts.preamble));
     let mut parameters = scalar_parameters(arguments);
@@ -136,7 +136,7 @@ pub fn elementwise(
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
-    // A loop that loads several elements at once defines the names inside the loop.
+    // A loop that loads several elements at once defines the arrays' names inside the loop instead.
     let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
@@ -182,8 +182,8 @@ struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a ElementOperand,
-    /// The name of the first argument for which this array was passed. All other arguments for which it was passed use
-    /// the elements that were loaded for the first argument.
+    /// The name of the first argument for which this array was passed. If it was passed for further arguments, these
+    /// use the elements that were loaded for the first argument.
     first: &'a str,
     /// Whether the kernel reads the array or possibly leaves some of its elements unchanged. If so, a thread loads the
     /// elements before it computes. `is_written` states whether the kernel writes the array.

@@ -5,8 +5,8 @@ use pygpu_device::Device;
 
 use crate::{fft, linalg, product};
 
-/// Destroys the idle handles and the cached plans of a device, which a device reset would invalidate. Objects that
-/// another thread or a captured graph uses are kept.
+/// Destroys the idle handles and the cached plans of a device, which a device reset would invalidate. Objects in use by
+/// another thread or by a captured graph are not destroyed.
 ///
 /// # Errors
 /// Driver errors; then the remaining objects are leaked.

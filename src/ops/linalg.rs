@@ -20,7 +20,8 @@ pub struct FactorizeRequest<'a> {
     pub what: FactorizationKind,
     /// Number of matrices.
     pub batch: usize,
-    /// Number of rows, number of columns, and number of right-hand sides or reflectors.
+    /// Number of rows, number of columns, and number of right-hand sides (of a system) or of reflectors (of a QR
+    /// factorization).
     pub sizes: [usize; 3],
     /// The arrays for input and results, in the order of [`Factorization`]'s fields.
     pub arrays: &'a [&'a Array],
@@ -46,7 +47,7 @@ fn bytes(role: ArrayRole, element: Element) -> usize {
     }
 }
 
-/// Creates the library task for a request, and checks the arrays of the request.
+/// Converts a request to a task for the library, which includes checks of the request's arrays.
 fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
     let unfit =
         |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));
@@ -113,8 +114,8 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         ordered(&uses(asked, &task, &room), stream, || {
             let mut said = Ok(());
             device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
-                // SAFETY: as in `run`: `task` has checked every array, and the uses of all blocks are recorded in the
-                // order of this stream.
+                // SAFETY: `task` has checked every array, and, as in `run`, the uses of all memory blocks are recorded
+                // in the order of this stream.
                 said = unsafe { blas.lu(handle, &desk, &task) };
             })?;
             said
@@ -128,7 +129,8 @@ fn key_of(device: Device) -> SolverHandleKey {
     (device.kind(), device.index(), device.epoch())
 }
 
-/// Destroys the idle handles of a device. After a device reset this would be impossible.
+/// Destroys the idle handles of a device. The call precedes a device reset, after which the handles could not be
+/// destroyed.
 ///
 /// # Errors
 /// Driver errors; then the handles are leaked.
@@ -152,7 +154,8 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
     let backend = device.backend();
     let contexts = backend.programs()?;
     let key = key_of(device);
-    // The library's result is stored in a variable, because `within` cannot return the result of its closure.
+    // The library's result is stored in a variable, because the function `within` does not return the result of its
+    // closure.
     let within = |work: &mut dyn FnMut() -> Result<()>| {
         let mut said = Ok(());
         contexts.within(device.index(), "linear algebra", &mut || said = work())?;
@@ -170,13 +173,13 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
         let mut host = vec![0; needed.host];
         ordered(&uses(asked, &task, &room), stream, || {
             within(&mut || {
-                // SAFETY: `task` has checked every array; the workspace has the size that the library requires; all are
-                // used in the order of this stream. An array of addresses contains the addresses of the first array's
-                // matrices, as the function that creates the array of addresses guarantees.
+                // SAFETY: `task` has checked every array; the workspace has the size that the library requires; all
+                // arrays are used in the order of this stream. An array of addresses contains the addresses of the
+                // first array's matrices, as the function that creates the array of addresses guarantees.
                 unsafe { solver.run(&handle, &task, stream.handle(), (needed, room.address()), &mut host) }
             })
         })
     })();
-    let _ = HANDLES_AT_REST.put(key, handle); // the pool is unbounded, so that it evicts no handle
+    let _ = HANDLES_AT_REST.put(key, handle); // the pool of handles has no maximum size, so it never destroys a handle itself
     done
 }

@@ -40,11 +40,11 @@ pub struct ReductionSpec {
     pub dtype: DType,
     /// The C type of the result.
     pub c_type: String,
-    /// The neutral element, as a C expression.
+    /// The neutral element of the operation, as a C expression.
     pub neutral: String,
     /// C expression that combines the values `a` and `b`.
     pub reduce: String,
-    /// C expression for the value of element `i`.
+    /// C expression for the value that element `i` contributes to the reduction.
     pub map: String,
     /// Code that is inserted before the kernel.
     pub preamble: String,
@@ -69,7 +69,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Returns the number of intermediate values between the two launches; 0 if one launch suffices.
+    /// Returns the number of intermediate values that the first launch writes and the second one combines; 0 if one
+    /// launch suffices.
     pub fn parts(&self) -> i64 {
         if self.second.is_some() { i64::from(self.blocks) } else { 0 }
     }
@@ -140,7 +141,7 @@ impl Reduce {
         Ok(Ready { plan, blocks, first, second })
     }
 
-    /// Checks that the result can be written to an array.
+    /// Checks that the result of the reduction can be written to an array.
     ///
     /// # Errors
     /// `ValueError`.
@@ -189,8 +190,8 @@ impl Reduce {
             let (name, blocks) = (&self.of.name, ready.blocks);
             return Err(Error::value(format!("{name}(): there is no room for the {blocks} values of the blocks")));
         }
-        // SAFETY: the caller guarantees that the plan and arrays match, and `check_out` has checked `out`; `parts` has
-        // an element for each block.
+        // SAFETY: the caller guarantees that the plan and arrays match, and `check_out` has checked `out`; the plan
+        // ensures that `parts` has an element for each thread block.
         unsafe {
             self.launch(ready, arrays, values.clone(), parts, stream)?;
             self.launch_second(second, parts, values, out, ready.blocks, stream)
@@ -208,7 +209,8 @@ impl Reduce {
         let ready = self.ready(self.plan(arrays)?, stream.device())?;
         let new = |shape: &[i64]| Array::empty(shape, self.of.dtype, MemoryOrder::C, stream.clone());
         let (out, parts) = (new(&[])?, new(&[ready.parts()])?);
-        // SAFETY: `ready` was planned for these arrays; the caller guarantees their types and the sizes of the values.
+        // SAFETY: `ready` was created above for a plan of these arrays; the caller guarantees the types of the arrays
+        // and the sizes of the values.
         unsafe { self.run(&ready, arrays, values, [&out, &parts], stream)? };
         Ok(out)
     }
@@ -316,8 +318,8 @@ impl Reduce {
         plan.push(&mut values);
         let mut uses = uses(&self.analysis, arrays);
         uses.push((out.allocation(), Access::Write));
-        // SAFETY: the caller guarantees that the function, plan and arrays match; `push` appends the parameters that
-        // the generated source declares.
+        // SAFETY: the caller guarantees that the function, plan and arrays match; `ElementPlan::push` appends the
+        // parameters that the generated source declares.
         unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses)? };
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
@@ -340,8 +342,8 @@ impl Reduce {
             values.push_word(word as u64);
         }
         let uses = [(parts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-        // SAFETY: the caller guarantees that the function was compiled from the source of the second launch, and that
-        // the arrays have the required sizes.
+        // SAFETY: the caller guarantees that the function was compiled from the source of the second kernel, and that
+        // `parts` and `out` have the required sizes.
         unsafe { launch::launch(function, &self.shape(function, 1), stream, &mut values, &uses) }
     }
 

@@ -1,5 +1,6 @@
 struct pygpu_tile {
-    // Shared memory is declared as raw bytes, because the type of the elements may have constructors.
+    // Shared memory is declared as raw bytes, because the type of the elements may have constructors, which shared
+    // variables must not have.
     scan_type *item, *sum;
 
     // One unused element follows every 32 elements in shared memory. It avoids bank conflicts between threads that read
@@ -92,8 +93,8 @@ extern "C" __global__ void PYGPU_NAME_final(const char *from, long long stride, 
             *place = is_first ? tile.at(k) : pygpu_joined(before[turn], tile.at(k));
 #endif
         }
-        // Stores the new value in the element of `before` that is not in use: other threads still read the element at
-        // index `turn`.
+        // `before` has two elements: other threads still read the one at index `turn`, so the new value is stored in
+        // the other one.
         if (tid == 0) before[1 - turn] = is_first ? tile.at(count - 1) : pygpu_joined(before[turn], tile.at(count - 1));
         turn = 1 - turn;
         is_first = false;

@@ -31,7 +31,7 @@ const MOST_OF_A_THREAD: usize = 8;
 /// A user's definition of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanning {
-    /// The kernels' name.
+    /// The name that all kernels of the scan have.
     pub name: String,
     /// The elements' dtype.
     pub dtype: DType,
@@ -39,7 +39,7 @@ pub struct Scanning {
     pub c_type: String,
     /// C expression that combines `a` with the following element `b`.
     pub expression: String,
-    /// C expression for the value before the first element; `None` for an inclusive scan.
+    /// C expression for the first result of an exclusive scan; `None` for an inclusive scan.
     pub neutral: Option<String>,
     /// Code that is inserted before the kernels.
     pub preamble: String,
@@ -55,15 +55,15 @@ pub struct Scan {
 
 /// The three compiled kernels of a scan, for one device.
 struct ScanKernels {
-    /// First launch: combines the elements of each part.
+    /// The first launch, which combines the elements of each part into one value.
     join: Function,
-    /// Second launch: scans the combined values of all parts.
+    /// The second launch, which scans the combined values of all parts.
     middle: Function,
-    /// Third launch: scans the elements of each part.
+    /// The third launch, which scans the elements of each part.
     scan: Function,
 }
 
-/// Division of an array into parts of equal length, one per block.
+/// Division of an array into parts of equal length, one for each thread block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct ScanPartition {
     threads: usize,
@@ -281,8 +281,8 @@ impl Scan {
                 shared: 0,
                 cooperative: false,
             };
-            // SAFETY: the caller guarantees that functions and arrays match; all parameters of the kernels are 8-byte
-            // words.
+            // SAFETY: the caller guarantees that the functions belong to this scan and that the arrays have its dtype.
+            // The arguments match the kernels' parameters, all of which are 8-byte words.
             unsafe { launch::launch(function, &shape, stream, &mut arguments, uses)? };
             check_ends(function, uses, |_| "of an array of the scan".to_owned())
         };
@@ -297,7 +297,7 @@ impl Scan {
     }
 }
 
-/// Template of the kernels, into which names and the user's expressions are inserted. The inserted names cannot be
-/// macros of a compiler. A thread scans consecutive elements, which are staged in shared memory so that global memory
-/// is accessed contiguously.
+/// Template of the kernels, into which names and the user's expressions are inserted. The inserted names differ from
+/// all macros that a compiler defines. A thread scans consecutive elements, which are staged in shared memory so that
+/// global memory is accessed contiguously.
 const TEXT: &str = include_str!("scan_kernel.cu");

@@ -30,9 +30,10 @@ pub struct Usage {
     pub overwritten: bool,
     /// Whether `x[i]` occurs in the source, where `x` is the array's name.
     pub at_index: bool,
-    /// Whether `x[...]` occurs in the source with an index other than `i`.
+    /// Whether `x[...]` occurs in the source with an index other than `i`, where `x` is the array's name.
     pub elsewhere: bool,
-    /// Whether `x` occurs in the source without brackets. The kernel then receives a plain pointer for `x`.
+    /// Whether the array's name occurs in the source without brackets. If so, the kernel receives a plain pointer for
+    /// the array.
     pub bare: bool,
 }
 
@@ -64,15 +65,15 @@ pub struct Analysis {
     pub vectors: Vec<Vector>,
     /// The compile-time weight of the source, i.e. the approximate time in milliseconds to compile it once.
     pub weight: u8,
-    /// Whether three conditions hold: `in_packs` is set, the source accesses only element `i` of each array, and no
-    /// array has a user-defined element type.
+    /// Whether a call may qualify for the fast path in `fast_path.rs`. Three conditions must hold: `in_packs` is set,
+    /// the source accesses only element `i` of each array, and no array has a user-defined element type.
     pub is_plain: bool,
 }
 
-/// Requirements on the array passed for an argument.
+/// Requirements that the array passed for an argument must fulfil.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vector {
-    /// The declared type of the array's elements.
+    /// The element type that the user declared.
     pub kind: ScalarType,
     /// Whether the kernel reads or writes the array.
     pub access: Access,
@@ -124,7 +125,7 @@ impl<'a> TextTokens<'a> {
         position.checked_sub(by).map_or("", |position| self.at(position))
     }
 
-    /// Returns the position after the bracket that closes the bracket at position `open`.
+    /// Returns the token position after the bracket that closes the bracket at token position `open`.
     fn behind(&self, open: usize) -> usize {
         let mut depth = 0usize;
         for position in open..self.0.len() {
@@ -142,7 +143,8 @@ impl<'a> TextTokens<'a> {
         self.0.len()
     }
 
-    /// Returns the kind of assignment at a position: 2 for `=`, 1 for operators such as `+=` and `++`, 0 for none.
+    /// Returns the kind of assignment operator at a token position: 2 for `=`, 1 for operators such as `+=` and `++`, 0
+    /// for none.
     fn assignment(&self, at: usize) -> u8 {
         match (self.at(at), self.at(at + 1), self.at(at + 2)) {
             ("=", next, _) if next != "=" => 2,
@@ -152,7 +154,8 @@ impl<'a> TextTokens<'a> {
         }
     }
 
-    /// Whether the source takes the address of the operand at a position, or increments or decrements it.
+    /// Whether the source takes the address of the operand at a token position, or increments or decrements the
+    /// operand.
     fn is_taken(&self, at: usize) -> bool {
         let (last, second, third) = (self.before(at, 1), self.before(at, 2), self.before(at, 3));
         let is_logical = second == "&" && (is_operand(third) || third == ")");
@@ -160,7 +163,7 @@ impl<'a> TextTokens<'a> {
     }
 }
 
-/// Whether functions and macros of the preamble may modify their arguments.
+/// Whether functions or macros in the user's preamble may modify their arguments.
 fn may_take_references(preamble: &str) -> bool {
     let is_foreign = |line: &str| line.contains("include") && !OWN_HEADERS.iter().any(|own| line.contains(own));
     let lines = preamble.lines().map(str::trim_start).filter(|line| line.starts_with('#'));
@@ -182,7 +185,7 @@ fn macro_words(text: &str) -> Vec<&str> {
     let is_sign = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
     let mut found: Vec<&str> = joined.flat_map(|line| line.split(is_sign)).filter(|word| !word.is_empty()).collect();
     if text.contains("\\\n") && !found.is_empty() {
-        found.extend(text.split(is_sign)); // for a multi-line macro, returns all tokens of the source
+        found.extend(text.split(is_sign)); // the analysis does not search the later lines of a multi-line macro, so all tokens of the source are returned
     }
     found
 }
@@ -213,7 +216,7 @@ impl Analysis {
                 (usage.bare, usage.written) = (true, usage.written.max(WrittenNames::Maybe));
             }
             if around.iter().any(is_named) {
-                usage.elsewhere = true; // outside of the loop, `i` is not an element's index
+                usage.elsewhere = true; // outside of the loop, `i` is no element index, so each use of the array counts as one at another index
             }
             if constant {
                 usage.written = WrittenNames::No;
@@ -256,7 +259,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
         let is_vector = |name: &str| arguments.iter().any(|one| one.is_vector() && one.name == name);
         let is_element = text.before(at, 1) == "[" && text.at(at + 1) == "]" && is_vector(text.before(at, 2));
         uses |= !is_element;
-        // The declaration of another variable `i` counts as a modification.
+        // A declaration of another variable named `i` counts as a modification, too.
         changes |= !is_element && (text.assignment(at + 1) > 0 || text.is_taken(at) || is_name(text.before(at, 1)));
     }
     (uses, changes)
@@ -266,7 +269,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
 fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {
-            continue; // a member that only has the array's name
+            continue; // this is a member of a struct that only has the array's name
         }
         if text.at(at + 1) != "[" {
             usage.bare = true;

@@ -26,14 +26,14 @@ const LEAST_SIZE: i64 = 1 << 14;
 /// Size of a memory sector in bytes. Elements further apart are in different sectors.
 const SECTOR: u64 = 32;
 
-/// Numbers of elements of a tile along `x` and along `y`, both powers of two.
+/// The size of a tile: its numbers of elements along `x` and along `y`, both powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiles {
     x: i64,
     y: i64,
 }
 
-/// How a loop nest is traversed by tiles.
+/// Traversal of a loop nest in tiles along two of its axes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TileTraversal {
     /// The size of the tiles.
@@ -62,8 +62,8 @@ impl Tiles {
         tiles.blocks(&brought).map(|_| TileTraversal { tiles, axis, sides })
     }
 
-    /// Returns the tile size: at least 128 bytes along each axis (64 bytes for one-byte elements). If one axis is
-    /// short, the tile extends further along the other axis.
+    /// Returns the tile size: along each axis, elements of at least 128 bytes together (64 bytes for one-byte
+    /// elements). If one axis is short, the tile extends further along the other axis.
     fn fitting(largest: usize, along_x: i64, along_y: i64) -> Self {
         let (most_x, most_y) = match largest {
             1 | 2 => (64, 64),
@@ -79,7 +79,7 @@ impl Tiles {
         Self { x, y }
     }
 
-    /// Returns the number of elements per thread.
+    /// Returns the number of a tile's elements per thread.
     pub fn each(self) -> u8 {
         (self.x * self.y / i64::from(THREADS)) as u8
     }
@@ -101,7 +101,8 @@ impl Tiles {
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)
     }
 
-    /// Returns the index width for the loop nest over tiles. The number of tiles is always below 2^31.
+    /// Returns the index width for the loop nest over tiles. Only the arrays' strides determine it, because the number
+    /// of tiles is always below 2^31.
     pub fn span(walk: &LoopNest, mut sides: impl Iterator<Item = usize>) -> IndexWidth {
         if sides.all(|side| walk.has_short_strides(side)) { IndexWidth::Short } else { IndexWidth::Far }
     }

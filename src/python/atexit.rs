@@ -1,4 +1,5 @@
-//! Drops objects whose destructors call a driver, also during process exit.
+//! Drops objects whose destructors call a driver, so that no destructor waits for the GIL or uses an unloaded driver
+//! during process exit.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -82,7 +83,7 @@ macro_rules! driver_objects {
 
 driver_objects! {
     Arc<Allocation>: |block| !block.device().is_cpu();
-    Function: |function| !function.device().is_cpu(); // the drop may unload the kernel's module
+    Function: |function| !function.device().is_cpu(); // the drop of a function may unload the kernel's module
     Module: |module| !module.device().is_cpu();
     OnceLock<Graph>: |graph| graph.get().is_some();
     Elementwise: |kernel| kernel.variants().is_on_device();
@@ -93,15 +94,15 @@ driver_objects! {
 impl DriverObject for DriverArray {}
 impl DriverObject for KernelObject {}
 
-/// Prints the stored error of a destructor if no PyGPU call has raised the error.
+/// Prints the stored error of a destructor at process exit, if no PyGPU call has raised this error.
 fn report_unreported_errors(py: Python<'_>) {
     if let Err(error) = shutdown::report_deferred() {
         PyErr::from(error).write_unraisable(py, None);
     }
 }
 
-/// Registers an `atexit` function that stops the release of memory, because the driver may be partly unloaded during
-/// later drops.
+/// Registers an `atexit` function after which dropped objects no longer free memory, because the driver may be partly
+/// unloaded by then.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let begin_exit = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {

@@ -42,7 +42,7 @@ impl SendPyObject {
     /// survives. If not, the drop of `self` releases the last reference.
     pub(crate) fn release(self, py: Python<'_>) {
         if is_last(&self.0, py) {
-            return; // the drop of `self` then either drops the object here or queues it
+            return; // the reference is the last one: the drop of `self` drops the object here, or queues it for another thread
         }
         let mut this = ManuallyDrop::new(self);
         // SAFETY: the object is taken out once, here, because the drop of `this` does not run.
@@ -60,11 +60,11 @@ impl Drop for SendPyObject {
 
 /// Releases a reference on any thread, with or without the GIL.
 pub(crate) fn release_object(object: Py<PyAny>) {
-    // The object is converted to a plain pointer first. The drop of a `Py` would not check whether the thread holds the
-    // GIL, but trust pyo3's count of the thread's attachments, which may be outdated.
+    // The reference is converted to a plain pointer first, because the drop of a `Py` would not check whether the
+    // thread holds the GIL, but rely on pyo3's count of the thread's attachments, which may be outdated.
     let object = Reference::new(object);
     if shutdown::exiting() {
-        return; // the object stays allocated until the process ends
+        return; // the process is exiting, so the object stays allocated until its end
     }
     if holds_gil() && PythonAccess::here().is_some() {
         release_with_gil(object);
@@ -84,7 +84,7 @@ fn release_with_gil(object: Reference) {
     }
 }
 
-/// References to release as soon as a thread holds the GIL.
+/// Queue of references to Python objects that the next thread with the GIL must release.
 static QUEUED: ForkSafeMutex<Vec<Reference>> = ForkSafeMutex::new(Vec::new());
 /// Whether `QUEUED` or the log queue may have entries.
 static HAS_QUEUED: AtomicBool = AtomicBool::new(false);
@@ -112,7 +112,8 @@ extern "C" fn deliver_from_pending_call(_: *mut c_void) -> c_int {
     })
 }
 
-/// Drops the queued objects, and delivers the log queue and the findings of the check of streams. Threads that hold the GIL call this function.
+/// Drops the queued objects, and delivers the log queue and the queued warnings of the check of streams. Threads that hold
+/// the GIL call this function.
 #[inline]
 pub(crate) fn deliver_queued(py: Python<'_>) {
     if HAS_QUEUED.load(Ordering::Relaxed) {
@@ -135,7 +136,8 @@ fn deliver_all(py: Python<'_>) {
     });
 }
 
-/// Passes the queued findings of unordered work (`PYGPU_CHECK_STREAMS=1`) to the Python function that issues warnings.
+/// Passes the queued warnings about work that is not ordered by streams (`PYGPU_CHECK_STREAMS=1`) to the Python
+/// function that issues warnings.
 fn deliver_findings(py: Python<'_>) {
     let findings = stream_check::take();
     if findings.is_empty() {
@@ -165,7 +167,7 @@ fn report_finding(py: Python<'_>, finding: &Finding) -> PyResult<()> {
     module.call_method1(intern!(py, "report"), (kind, waiter, worker, origin, finding.thread)).map(drop)
 }
 
-/// Registers the wake-up function of the log queue.
+/// Registers the function that schedules the delivery of the log queue.
 pub(crate) fn register() {
     log_queue::set_wakeup(schedule_delivery);
 }

@@ -1,4 +1,4 @@
-//! Converts Rust errors into Python exceptions. No other file does this.
+//! Converts Rust errors into Python exceptions. All conversions are in this file.
 
 use pyo3::exceptions::{
     PyBaseException, PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
@@ -252,7 +252,7 @@ pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
     CLASSES.get(py).is_some_and(|classes| error.is_instance(py, classes.fork.bind(py)))
 }
 
-/// Stores the driver's code of an error as an attribute, under the names of PyGPU and CuPy.
+/// Stores the driver's error code as an attribute of the Python exception, under the names of PyGPU and CuPy.
 fn set_code(error: &Bound<'_, PyBaseException>, code: u32) -> PyResult<()> {
     error.setattr("code", code)?;
     error.setattr("status", code)

@@ -25,7 +25,7 @@ pub(crate) fn begin() {
 }
 
 /// Runs Python code that Rust code calls. During process exit, any thread but the finalizing thread blocks forever
-/// instead. Calls that only run C functions need no such wrapper.
+/// instead. Calls of functions that are implemented in C need not be wrapped.
 #[inline]
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     let _request = ForeignCallGuard::begin();
@@ -57,8 +57,8 @@ pub(crate) fn has_user_functions() -> bool {
 /// Returns a guard under which a function called by foreign code, such as a driver, may request the GIL. Process exit
 /// waits until the guard is dropped.
 ///
-/// Returns `None` during process exit, except on the finalizing thread. The caller must not request the GIL then,
-/// because the finalizing interpreter may terminate a thread that does.
+/// Returns `None` during process exit, except on the finalizing thread. In that case the caller must not request the
+/// GIL, because the finalizing interpreter may terminate threads that request it.
 pub(crate) fn try_gil_request() -> Option<ForeignCallGuard> {
     let request = ForeignCallGuard::begin();
     (!shutdown::exiting() || is_finalizing_thread()).then_some(request)

@@ -11,10 +11,10 @@ use crate::callback;
 use crate::finalization::{self, block_forever, is_finalizing_thread};
 use pygpu_device::shutdown::{self, ForeignCallGuard};
 
-/// Number of threads that have released the GIL in `without_gil` and not yet acquired it again.
+/// Number of threads that have released the GIL in `without_gil` and have not acquired it again yet.
 static RELEASED: AtomicUsize = AtomicUsize::new(0);
-/// Number of threads counted in `RELEASED` whose work has ended, and which now request the GIL again.
-/// `shutdown::ForeignCallGuard` counts other GIL requests.
+/// Number of the threads counted in `RELEASED` that have finished their work without the GIL and now request the GIL
+/// again. `shutdown::ForeignCallGuard` counts other GIL requests.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
 /// A variant of `Python::detach` that is safe during process exit.
@@ -37,13 +37,14 @@ impl WithoutGil for Python<'_> {
     }
 }
 
-/// Counts this thread in `RELEASED` until the thread holds the GIL again, even if its work panics.
+/// Guard that counts this thread in `RELEASED`. Its drop, which also follows a panic, ends the count after the thread
+/// has acquired the GIL again.
 struct GilReleased;
 
 impl GilReleased {
     #[inline]
     fn begin() -> Self {
-        // The relaxed order suffices, because only threads that hold the GIL change the count.
+        // Relaxed memory ordering suffices, because only threads that hold the GIL change the count.
         RELEASED.fetch_add(1, Ordering::Relaxed);
         Self
     }
@@ -57,7 +58,8 @@ impl Drop for GilReleased {
     }
 }
 
-/// Counts this thread in `RETURNING` when its work without the GIL ends. The drop of `GilReleased` ends the count.
+/// Guard whose drop, at the end of the work without the GIL, counts this thread in `RETURNING`. The drop of
+/// `GilReleased` ends the count.
 struct GilReacquire;
 
 impl Drop for GilReacquire {
@@ -73,8 +75,8 @@ impl Drop for GilReacquire {
 
 /// Whether any thread runs work in `without_gil`.
 ///
-/// The result stays valid while the caller holds the GIL. In an interpreter without a GIL, all other threads must be
-/// stopped.
+/// The result stays valid while the caller holds the GIL. In an interpreter without a GIL, it stays valid only while
+/// all other threads are stopped.
 pub(crate) fn has_released_threads() -> bool {
     RELEASED.load(Ordering::Relaxed) > 0
 }
@@ -82,8 +84,8 @@ pub(crate) fn has_released_threads() -> bool {
 /// Begins process exit: memory is no longer freed, and no other thread acquires the GIL after a driver call.
 pub(crate) fn begin_process_exit(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
-    /// Time limit of process exit while user functions are in progress. A shorter limit would terminate these functions
-    /// midway, which aborts the process.
+    /// Maximum time that process exit waits for user functions in progress. A shorter limit would terminate these
+    /// functions midway, which aborts the process.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
     finalization::begin();
     shutdown::begin_exit();

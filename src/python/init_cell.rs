@@ -7,9 +7,9 @@ use once_cell::sync::OnceCell;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// A value that exists after `__init__` has run.
-// The `OnceCell` of `once_cell` is used, because the standard library's `OnceLock` takes its lock when it is
-// constructed with a value.
+/// The value of an object, which `__init__` creates.
+// The `OnceCell` of `once_cell` is used, because constructing the standard library's `OnceLock` with a value takes a
+// lock, which costs time.
 pub(crate) struct InitCell<T>(OnceCell<T>);
 
 impl<T> Default for InitCell<T> {
@@ -34,13 +34,14 @@ impl<T> InitCell<T> {
         self.0.get().ok_or_else(|| missing(class))
     }
 
-    /// Returns the value; `None` before the value is created.
+    /// Returns the value; `None` if `__init__` has not created it yet.
     #[inline]
     pub(crate) fn value(&self) -> Option<&T> {
         self.0.get()
     }
 
-    /// Creates the value once. An existing value is never replaced, because another thread may already use it.
+    /// Creates the value by `make`, which may be called only once. An existing value is never replaced, because another
+    /// thread may already use it.
     ///
     /// # Errors
     /// The errors of `make`; `RuntimeError` if a value exists.

@@ -33,7 +33,8 @@ mod texture;
 mod views;
 
 /// The native core of PyGPU.
-// A free-threaded interpreter that imports the module enables the GIL: see docs/design/fusion.md.
+// When a free-threaded interpreter imports this module, it enables the GIL, because `gil_used` is set: see
+// docs/design/fusion.md.
 #[pymodule(gil_used = true)]
 mod _core {
     use super::*;
@@ -41,7 +42,8 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         if !ffi::interpreter::is_main(module.py()) {
-            // The imported Python module raises the error. The package imports it only if NumPy is not loaded yet.
+            // The imported Python module raises the error for subinterpreters. The package PyGPU imports that module
+            // itself only if NumPy is not loaded yet.
             module.py().import("PyGPU._native.interpreter")?;
         }
         errors::register(module)?;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 
-/// A value that is created on first use. All users obtain the same value.
+/// A value that is created on first use. All later uses return the same value.
 pub(crate) struct PyOnce<T>(OnceLock<T>);
 
 impl<T> PyOnce<T> {
@@ -23,7 +23,7 @@ impl<T> PyOnce<T> {
         self.0.get()
     }
 
-    /// Returns the value, and initializes it with `make` if necessary.
+    /// Returns the value, which is created by `make` at the first call.
     #[inline]
     pub(crate) fn get_or_init(&self, _: Python<'_>, make: impl FnOnce() -> T) -> &T {
         match self.0.get() {
@@ -44,15 +44,15 @@ impl<T> PyOnce<T> {
         }
     }
 
-    /// Stores `value`, unless another thread has stored a value. The `OnceLock` is locked only while `value` is moved,
-    /// and the thread holds the GIL during this time.
+    /// Stores `value`, unless another thread has stored a value already. The `OnceLock` is locked only while `value` is
+    /// moved, and the thread holds the GIL during this time.
     #[cold]
     fn set(&self, value: T) -> &T {
         self.0.get_or_init(|| value)
     }
 }
 
-/// Returns a Python string that is interned at the first use of this call site.
+/// Expands to a Python string, which is interned when the expression is evaluated for the first time.
 macro_rules! intern {
     ($py:expr, $text:expr) => {{
         static NAME: $crate::py_once::PyOnce<::pyo3::Py<::pyo3::types::PyString>> = $crate::py_once::PyOnce::new();

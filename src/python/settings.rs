@@ -15,7 +15,7 @@ use pygpu_base::settings;
 use pygpu_device::shutdown;
 
 fn environment() -> Option<Vec<(OsString, OsString)>> {
-    // During process exit the finalizing thread needs no variables, and must not wait for the GIL.
+    // During process exit the finalizing thread needs no environment variables, and must not wait for the GIL.
     if shutdown::exiting() {
         return None;
     }

@@ -22,8 +22,8 @@ SHAPE = "expected an integer or a tuple of integers"
 VALUES = "expected an array, a number, or a list of numbers"
 INDEX = ("write indices.astype('int64')", "x > 0")
 
-# Each entry has an expression, and parts of its error message in the order in which they occur. `x` has shape (2, 3),
-# and `h` is an ndarray of this shape.
+# Each entry has an expression, and the parts of the expression's error message in the order in which they occur. `x`
+# has shape (2, 3), and `h` is an ndarray of this shape.
 MESSAGES: dict[str, tuple[str, ...]] = {
     "PyGPU.add(x, 1, out=h)": ("add(): out= ", NDARRAY, *OUT),
     "PyGPU.add(x, 1, h)": ("add(): out= ", NDARRAY, *OUT),

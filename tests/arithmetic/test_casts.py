@@ -77,7 +77,7 @@ def test_cast_from_float64_to_float16_rounds_once() -> None:
     assert_same(PyGPU.to_gpu(host).astype("float16"), cast_by_numpy(host, "float16"))
 
 
-def test_every_float16_value_survives_cast_to_wider_float_and_back() -> None:
+def test_every_float16_value_is_unchanged_by_cast_to_wider_float_and_back() -> None:
     host = np.arange(2**16, dtype="uint16").view("float16")
     host = host[~np.isnan(host)]
     array = PyGPU.to_gpu(host)
@@ -91,7 +91,7 @@ def test_cast_of_nonzero_number_to_bool_is_true() -> None:
         assert_same(PyGPU.to_gpu(host).astype(bool), host.astype(bool))
 
 
-def test_integer_casts_keep_low_bits() -> None:
+def test_casts_to_shorter_integer_return_low_bits() -> None:
     host = np.array([0, -1, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 300, -129], "int64")
     array = PyGPU.to_gpu(host)
     for kind in ["int8", "uint64"] if IS_SIMULATED else REAL[:8]:
@@ -132,7 +132,7 @@ def test_assignment_casts_between_arrays_of_any_layout(target: str) -> None:
         numpys = outcome(lambda h=host, g=given, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
         got = outcome(lambda a=array, o=ours, s=source: LAYOUTS[target](a).__setitem__(..., LAYOUTS[s](o)))
         if target == "0-d":
-            continue  # NumPy returns a scalar for `a[0, 1]`, not a view to assign to.
+            continue  # NumPy returns a scalar for `a[0, 1]`, not a view into which a value can be assigned.
         assert got[0] == numpys[0], (source, got, numpys)
         if numpys[0] == "error":
             assert_same_refusal(got, numpys)
@@ -151,7 +151,7 @@ def test_astype_with_copy_false_returns_array_itself_for_same_dtype() -> None:
     assert array.astype(np.int8, copy=False).dtype == np.int8
 
 
-def test_astype_keeps_subclass_unless_subok_is_false() -> None:
+def test_astype_returns_same_subclass_unless_subok_is_false() -> None:
     class Own(PyGPU.GPUArray):
         pass
 
@@ -189,7 +189,7 @@ def test_cast_from_complex_to_real_warns_like_numpy() -> None:
     assert target.tolist() == [0, 0]
 
 
-def test_astype_with_stream_argument_returns_cast_values() -> None:
+def test_astype_with_stream_argument_returns_converted_values() -> None:
     array, stream = PyGPU.arange(3), PyGPU.Stream()
     assert array.astype("float32", stream=stream).tolist() == [0, 1, 2]
     assert array.astype("float32", stream).tolist() == [0, 1, 2]  # type: ignore[arg-type]
@@ -233,7 +233,7 @@ def test_eight_bit_floats_are_cast_without_kernel() -> None:
     assert_same(array.astype("float32").astype(ml_dtypes.float8_e5m2), host)
 
 
-def test_masked_assignment_converts_from_other_dtypes() -> None:
+def test_masked_assignment_converts_values_of_other_dtypes() -> None:
     host = np.zeros((4, 5), "float32")
     array, keys = PyGPU.to_gpu(host), np.array([2, 0])
     given = np.arange(10, dtype="int16").reshape(2, 5)
@@ -287,7 +287,7 @@ def test_copyto_with_any_mask_and_casting_rule_matches_numpy(source: Any, target
         else:
             assert got == ("value", None)
         assert_same(array, host)
-        if is_array and numpys[0] == "value":  # `copyto` also accepts a source in host memory.
+        if is_array and numpys[0] == "value":  # `copyto` accepts device arrays and also a source in host memory.
             again = PyGPU.to_gpu(np.full((3, 4), 1, target))
             PyGPU.copyto(again, source, casting=casting, where=where)  # type: ignore[arg-type]
             assert_same(again, host)

@@ -44,7 +44,7 @@ def test_emath_function_matches_numpy(name: str, values: str) -> None:
                 host = host * 2
             wanted = getattr(np.emath, name)(host)
             if not np.isfinite(wanted).all() and wanted.dtype.kind == "c":
-                continue  # Complex functions of infinities differ between libraries.
+                continue  # Mathematical libraries give different results for complex functions of infinities.
             assert_near(getattr(PyGPU.emath, name)(PyGPU.to_gpu(host)), wanted)
             assert_near(getattr(np.emath, name)(PyGPU.to_gpu(host)), wanted)
 

@@ -71,7 +71,7 @@ def test_exception_in_comparison_of_unknown_type_is_raised() -> None:
         PyGPU.to_gpu([1, 2]) == Angry()  # noqa: B015
 
 
-def test_object_of_unknown_type_is_not_in_array_and_less_than_raises() -> None:
+def test_object_of_unknown_type_is_not_in_array_and_operator_less_raises() -> None:
     a = PyGPU.to_gpu([1, 2])
     for stranger in STRANGERS:
         assert stranger not in a

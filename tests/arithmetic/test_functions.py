@@ -74,7 +74,7 @@ def test_clip_accepts_one_or_both_limits(kind: str) -> None:
     least, most = (False, True) if kind == "bool" else (1, 5)
     for limits in ((least, most), (least, None), (None, most), (None, None), (most, least)):
         if limits == (None, None) and (kind == "bool" or not is_numpy("2.1")):
-            continue  # NumPy cannot compute `clip` for this combination.
+            continue  # NumPy cannot compute `clip` for this combination of dtype and limits.
         assert_alike(PyGPU.clip(array, *limits), np.clip(host, *limits))
     assert_alike(np.clip(array, array[:1], array[:1]), np.clip(host, host[:1], host[:1]))
     out = PyGPU.zeros(len(host), kind)
@@ -119,7 +119,7 @@ def test_round_of_integers_accepts_decimals_beyond_dtype_range(kind: str, decima
     "operand", [155, [155, 144], (1, 2), np.int8(45), np.uint8(9), True, [True], 2.55, [0.5, 1.5], 2.5 + 3.5j]
 )
 @pytest.mark.parametrize("decimals", [0, -1])
-def test_round_of_numbers_and_sequences_keeps_their_dtype(operand: Any, decimals: int) -> None:
+def test_round_of_numbers_and_sequences_returns_their_dtype(operand: Any, decimals: int) -> None:
     if np.asarray(operand).dtype == bool and decimals:
         with pytest.raises(TypeError, match="bools cannot be rounded"):
             PyGPU.round(operand, decimals)
@@ -146,7 +146,7 @@ def test_round_accepts_and_rejects_same_out_dtypes_as_numpy(kind: str, out_kind:
 
 
 @pytest.mark.parametrize("kind", ["int32", "float64"])
-def test_round_rejects_out_of_wrong_shape_and_too_many_decimals(kind: str) -> None:
+def test_round_rejects_out_array_of_wrong_shape_and_too_many_decimals(kind: str) -> None:
     array = PyGPU.to_gpu(np.arange(3, dtype=kind))
     for decimals in (0, 1, -1):
         with pytest.raises(ValueError, match=r"out has shape \(2, 3\), and the array has shape \(3,\)"):
@@ -217,7 +217,7 @@ def test_gcd_and_lcm_of_minimum_integers_match_numpy(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
-def test_functions_match_numpy_for_lengths_near_vector_and_block_size(kind: str) -> None:
+def test_elementwise_functions_match_numpy_for_lengths_near_block_size(kind: str) -> None:
     host = (np.arange(2100) % 97 / 64 + 0.25).astype(kind)
     array = PyGPU.to_gpu(host)
     edges = {edge + step for edge in (2, 4, 8, 16, 256, 512, 1024, 2048) for step in (-1, 0, 1)}

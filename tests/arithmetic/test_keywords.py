@@ -101,7 +101,7 @@ def test_ufuncs_with_two_results_write_into_two_out_arrays() -> None:
     np.testing.assert_array_equal(second.get(), np.trunc(host))
 
 
-def test_where_argument_of_ufunc_masks_both_results() -> None:
+def test_where_argument_masks_both_results_of_ufunc() -> None:
     host = np.array([7, 8, 9], "int32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([True, False, True]))
     outs = PyGPU.full(3, -1, "int32"), PyGPU.full(3, -1, "int32")
@@ -161,7 +161,7 @@ BAD: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_invalid_ufunc_call_raises_like_numpy_and_leaves_out_unchanged(name: str) -> None:
+def test_invalid_ufunc_call_raises_like_numpy_and_leaves_output_unchanged(name: str) -> None:
     hosts = np.ones(3, "float32"), np.ones(3, "int32")
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with pytest.raises((TypeError, ValueError, OverflowError)) as theirs:
@@ -211,7 +211,7 @@ def test_integer_power_with_negative_exponent_raises_and_writes_nothing() -> Non
 
 
 @pytest.mark.parametrize("out_dtype", ["bool", "int64", "float16", "float32", "float64", "complex64", "complex128"])
-def test_ufunc_result_is_rounded_to_loop_dtype_before_conversion_to_out(out_dtype: str) -> None:
+def test_ufunc_result_is_rounded_to_loop_dtype_before_cast_to_out_dtype(out_dtype: str) -> None:
     for dtype, first, second in (("uint8", [200, 128, 3], [100, 128, 4]), ("int8", [100, -128, 5], [100, -128, 1])):
         hosts = [np.array(numbers, dtype) for numbers in (first, second)]
         arrays = [PyGPU.to_gpu(host) for host in hosts]

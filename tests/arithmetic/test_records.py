@@ -34,7 +34,7 @@ def pair(dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-# NumPy's scalar raises a DeprecationWarning, and then calls the comparison of the device array.
+# If a NumPy scalar is compared with a device array, NumPy gives a DeprecationWarning and then calls the array's method.
 @pytest.mark.filterwarnings("ignore:elementwise:DeprecationWarning")
 @pytest.mark.parametrize("compare", OPERATORS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -87,7 +87,7 @@ def test_comparison_of_structured_items_with_other_objects_raises(
 
 
 @pytest.mark.parametrize("compare", OPERATORS)
-def test_comparing_structured_items_with_numbers_or_other_shapes_raises(compare: Callable[[Any, Any], Any]) -> None:
+def test_comparison_of_structured_items_with_numbers_or_wrong_shape_raises(compare: Callable[[Any, Any], Any]) -> None:
     host, numbers = np.zeros(3, PLAIN), np.arange(3)
     array = PyGPU.to_gpu(host)
     for first, second in ((host, numbers), (numbers, host), (host, np.zeros(2, PLAIN))):

@@ -27,8 +27,8 @@ def test_sum_of_matrix_and_row_or_column_matches_numpy(kind: str) -> None:
     np.testing.assert_array_equal(device_x.get(), x + row)
 
 
-# `start` is the first column of the slice; `columns` is the number of columns of the matrix.
-# The rows of the slice are all aligned for the first two pairs (start, columns), but not for the last three.
+# `start` is the first column of the slice; `columns` is the number of columns of the matrix. For the first two pairs
+# (start, columns) all rows of the slice are aligned; for the last three pairs they are not.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
 def test_sum_of_matrix_slices_at_any_column_offset_matches_numpy(kind: str, start: int, columns: int) -> None:

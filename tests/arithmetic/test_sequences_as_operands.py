@@ -52,7 +52,7 @@ def test_operator_accepts_list_or_tuple_of_numbers_as_operand(name):
     [["a", "b", "c"], [None, 1, 2], [np.ones(3), np.ones(3)], [object()]],
     ids=["text", "None", "ndarrays", "object"],
 )
-def test_operator_rejects_sequence_of_other_objects(operand):
+def test_operator_rejects_sequence_of_objects_other_than_numbers(operand):
     array = PyGPU.to_gpu(HOST)
     for call in (lambda: array + operand, lambda: PyGPU.maximum(array, operand), lambda: PyGPU.diag(operand)):
         with pytest.raises(TypeError, match="list"):

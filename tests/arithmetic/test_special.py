@@ -13,7 +13,7 @@ from gpu import support
 from PyGPU._native import host_functions
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# Largest error of each function in units in the last place, as the manuals of CUDA and ROCm state it.
+# Largest error of each function in units in the last place, as stated in the manuals of CUDA and ROCm.
 ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 8}
 RANGES = {"erf": (-4, 4), "erfc": (-3, 9), "gamma": (0.05, 30), "lgamma": (3, 200)}
 
@@ -35,7 +35,7 @@ def test_special_functions_stay_within_documented_error_in_ulps(name: str, kind:
     with np.errstate(over="ignore"):
         expected = exact(name, host)
         fits = np.abs(expected) < np.finfo(kind).max
-        # Below the smallest normal number, units in the last place are not meaningful.
+        # For results below the smallest normal number, units in the last place are not meaningful.
         fits &= np.abs(expected) > np.finfo(kind).tiny
     actual = getattr(PyGPU, name)(PyGPU.to_gpu(host)).get()
     assert actual.dtype == host.dtype

@@ -14,7 +14,7 @@ from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from support_kernels import needs_kernels, random_seed, random_view
 
 KINDS = ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "int64", "complex64", "complex128"]
-# A kernel reads a plane in tiles if the plane has at least 2^14 elements, and 16 or more in each direction.
+# A kernel reads a plane in tiles if the plane has at least 2^14 elements, and 16 or more along each of its two axes.
 # The shapes below have whole tiles, partial tiles at the edges, and planes with one short side.
 PLANES = [(128, 128), (127, 131), (16, 1100), (1033, 17), (192, 320)]
 
@@ -82,7 +82,7 @@ def test_in_place_update_by_transposed_operand_matches_numpy() -> None:
     np.testing.assert_array_equal(array.get(), square + square.T)
 
 
-def test_mask_over_transposed_operand_keeps_unselected_elements() -> None:
+def test_masked_add_of_transposed_operand_changes_only_selected_output() -> None:
     x, mask = values((150, 130)), values((130, 150), "bool")
     out = PyGPU.full((150, 130), -1, "float32")
     PyGPU.add(on_device(x), 1, out=out, where=on_device(mask).T)
@@ -135,7 +135,7 @@ def test_user_kernel_with_one_to_four_transposed_arrays_matches_numpy(count: int
 
 
 @needs_kernels
-def test_user_kernel_with_tiles_may_skip_elements_and_write_transposed_out() -> None:
+def test_tiled_user_kernel_may_skip_elements_and_write_transposed_out() -> None:
     x, y = values((150, 140)), values((140, 150), start=8)
     z, w = PyGPU.zeros((140, 150), "float32"), PyGPU.zeros((150, 140), "float32").T
     skip = ElementwiseKernel("float *x, float *y, float *z", "if (y[i] < 30) continue; z[i] = x[i]")
@@ -165,7 +165,7 @@ def test_kernel_reads_large_transposed_operand_in_tiles() -> None:
         (y, y, z),
         (x.T, x.T, PyGPU.zeros((150, 140), "float32").T),
         (x[:20, :20].T, y[:20, :20], z[:20, :20]),
-        (z[:, :140].T, y[:, :140], z[:, :140]),  # The kernel reads `z` and writes to the same memory.
+        (z[:, :140].T, y[:, :140], z[:, :140]),  # The kernel reads `z` and writes its result into `z`.
     ]
     for arrays in others:
         with pytest.raises(PyGPU.CompileError):

@@ -27,9 +27,10 @@ KINDS = [
 ]
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
-# Fewer dtypes are tested on a simulated GPU, which needs half a second to compile a kernel.
+# Fewer dtypes are tested on a simulated GPU, because compiling a kernel takes half a second there.
 IS_SIMULATED = IS_GPU and support.is_simulated()
-# Largest relative difference from NumPy, by the dtype of the computation; devices round some functions differently.
+# Largest relative difference from NumPy, for each dtype in which the function is computed; devices round some functions
+# differently.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 
 
@@ -58,7 +59,7 @@ def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return test cases: a function, a dtype and the number of a group of memory layouts.
+    """Return test cases: a function, a dtype and the index of a group of memory layouts.
 
     The layout groups alternate from case to case. On a simulated GPU, a function is tested with one dtype of each kind.
     """
@@ -154,7 +155,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize(("name", "kind"), overwriting_cases())
 def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # The last vector of the kernel is partial for 37 elements.
+    for way in ways:  # 37 is no multiple of the kernel's vector length, so the last vector is partial.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]
@@ -198,7 +199,7 @@ def test_example_in_docstring_of_ufunc_calls_the_ufunc() -> None:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
-def test_type_promotion_matches_numpy(name: str) -> None:
+def test_type_promotion_of_ufuncs_matches_numpy(name: str) -> None:
     expect_failure_of_rounding(name)
     ufunc, judge = UFUNCS[name], judge_of(name)
     # Arrays in host memory suffice: the result type does not depend on the device, and such arrays need no kernel.
@@ -274,7 +275,7 @@ def test_unary_operators_match_numpy() -> None:
     if IS_SIMULATED
     else ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"],
 )
-def test_in_place_operator_keeps_memory_and_matches_numpy(symbol: str) -> None:
+def test_in_place_operator_writes_into_same_memory_and_matches_numpy(symbol: str) -> None:
     apply = getattr(operator, f"i{symbol}")
     host = np.arange(1, 7, dtype="int32")
     array = PyGPU.to_gpu(host)
@@ -362,7 +363,7 @@ def test_numpy_functions_run_on_device_of_arrays() -> None:
         assert_alike(result.get(), function(*[host] * function.nin))
 
 
-def test_result_of_0d_arrays_stays_on_device() -> None:
+def test_result_of_ufunc_of_0d_arrays_stays_on_device() -> None:
     result = PyGPU.full((), 2.0) + 1
     assert (type(result), result.shape, float(result)) == (PyGPU.GPUArray, (), 3.0)
 
@@ -423,7 +424,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_invalid_ufunc_call_raises_and_leaves_out_unchanged(name: str) -> None:
+def test_invalid_ufunc_call_raises_and_leaves_output_unchanged(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -455,7 +456,7 @@ def test_array_api_name_is_alias_of_numpy_name() -> None:
     assert (PyGPU.add.nin, PyGPU.add.nout, PyGPU.add.nargs, repr(PyGPU.add)) == (2, 1, 3, "<PyGPU.Ufunc add>")
 
 
-def test_bool_element_stored_as_other_byte_than_0_or_1_counts_as_true() -> None:
+def test_bool_element_stored_as_byte_above_1_counts_as_true() -> None:
     host = np.array([[0, 1, 2], [200, 0, 61]], "uint8").view("bool")
     array = PyGPU.to_gpu(host.view("uint8")).view("bool")
     other = np.array([[False, True, True], [False, False, True]])

@@ -15,7 +15,8 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 from support_kernels import needs_kernels
 
-COUNT = 20_011  # An array needs at least 2^14 elements; for smaller arrays, kernels load each element separately.
+# Kernels load aligned words only from arrays of at least 2^14 elements; from smaller arrays they load single elements.
+COUNT = 20_011
 
 
 def values(kind: str, start: int = 0) -> np.ndarray:
@@ -64,7 +65,8 @@ def test_user_kernel_may_skip_or_update_elements_of_unaligned_array() -> None:
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"
     kernel = ElementwiseKernel("const signed char *x, signed char *z, signed char *w", text)
-    # With the different offsets 1 and 2, the kernel can align its stores to only one of the two results.
+    # The two results start 1 and 2 elements after an aligned address, so the kernel can align its stores to one result
+    # only.
     for first, second in [(1, 1), (3, 3), (1, 2)]:
         kernel(device_x[2:-2], device_z[first : first - 4], device_w[second : second - 4])
         index = np.arange(COUNT - 4)

@@ -20,7 +20,7 @@ def packed() -> tuple[np.ndarray, PyGPU.GPUArray]:
 
 
 @pytest.mark.parametrize("name", ["x", "y", "z"])
-def test_functions_accept_unaligned_operands(name):
+def test_elementwise_functions_accept_unaligned_operands(name):
     host, array = packed()
     for call in (
         lambda xp, a: a[name] + a[name],

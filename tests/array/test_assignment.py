@@ -39,12 +39,13 @@ FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
 def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, numpys: Any) -> None:
-    """Assign to `device[key]` and `host[key]`; check that errors, warnings and results are equal."""
+    """Assign the same value to `device[key]` and `host[key]`; check that errors, warnings and results are equal."""
     given_to_numpy = outcome(lambda: host.__setitem__(key, numpys))
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            # If a list has an invalid value and an invalid shape, NumPy reports the value and PyGPU the shape.
+            # If a list has an invalid value and an invalid shape, NumPy's error is about the value, and PyGPU's about
+            # the shape.
             given_to_numpy = given_to_us
         assert_same_refusal(given_to_us, given_to_numpy)
     else:
@@ -227,7 +228,7 @@ def test_assignment_drops_surplus_leading_axes_of_length_one() -> None:
     assign_both(device, host, (0, 0, ...), PyGPU.to_gpu(source)[..., 0, 0], source[..., 0, 0])
 
 
-def test_empty_array_accepts_any_broadcastable_source() -> None:
+def test_empty_array_accepts_assignment_of_any_broadcastable_source() -> None:
     host, device = pair((0, 3))
     for source in (1, [1, 2, 3], np.ones((1, 3)), np.ones((0, 3)), np.ones((0, 1))):
         assign_both(device, host, ..., source, source)
@@ -282,7 +283,7 @@ def test_fill_matches_numpy(value: Any) -> None:
 
 @examples(60)
 @given(host_views(), st.data())
-def test_fill_of_view_leaves_gaps_unchanged(source: np.ndarray, data: st.DataObject) -> None:
+def test_fill_of_view_leaves_gaps_between_its_elements_unchanged(source: np.ndarray, data: st.DataObject) -> None:
     host = values(tuple(n + 2 for n in source.shape), source.dtype)
     key = tuple(data.draw(slices) for _ in source.shape)
     device = PyGPU.to_gpu(host)
@@ -301,7 +302,7 @@ def test_fill_writes_void_items_of_any_size() -> None:
         assert_same(device, host)
 
 
-def test_fill_rejects_more_than_one_value() -> None:
+def test_fill_rejects_value_with_several_elements() -> None:
     host, device = pair((3,))
     for value in ([1, 2], np.ones(3), device):
         with pytest.raises((ValueError, TypeError)):

@@ -14,7 +14,7 @@ from support import PADDED, pair
 
 
 class Lying:
-    """Define a class whose special methods, such as `__len__`, fail or return nonsense."""
+    """Define a class whose special methods, such as `__len__`, raise errors or return invalid values."""
 
     shape = (2**62, 2**62)
     dtype = "float32"
@@ -122,14 +122,14 @@ def call(function: Any, *args: Any) -> None:
 
 
 def may_request_gigabytes(args: tuple[Any, ...]) -> bool:
-    """Return whether an argument could request gigabytes of memory. The tests omit such arguments, because large
-    machines would really allocate them."""
+    """Return whether an argument could request gigabytes of memory. The tests omit such arguments, because a machine
+    with enough memory would really allocate it."""
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", METHODS)
-def test_methods_with_any_argument_cause_no_panic_and_keep_array(name: str) -> None:
+def test_methods_with_any_argument_cause_no_panic_and_no_change_of_array(name: str) -> None:
     for dtype in ("float32", PADDED):
         host, device = pair((2, 3), dtype)
         for count in (0, 1, 2):
@@ -143,7 +143,7 @@ def test_methods_with_any_argument_cause_no_panic_and_keep_array(name: str) -> N
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_with_any_argument_cause_no_panic(name: str) -> None:
+def test_functions_of_pygpu_with_any_argument_cause_no_panic(name: str) -> None:
     host, device = pair((2, 3), "int16")
     for args in itertools.chain(((a,) for a in ODD), itertools.product([device, *ODD], repeat=2)):
         if not may_request_gigabytes(args):

@@ -15,7 +15,7 @@ VIEWS = [np.s_[:], np.s_[:, ::2], np.s_[::-1, ::-1], np.s_[1], np.s_[1, 1], np.s
 
 
 def values(dtype: str) -> np.ndarray:
-    """Return an array with different bytes in each element."""
+    """Return an array of numbers that differ from each other."""
     return (np.arange(1, 13) * 37).reshape(3, 4).astype(dtype)
 
 
@@ -25,7 +25,7 @@ def test_tobytes_of_array_returns_same_bytes_as_numpy(dtype, view):
     host = np.asarray(values(dtype)[view])
     array = PyGPU.to_gpu(values(dtype))[view]
     assert bytes(array) == host.tobytes()
-    # NumPy fails for order 'F' of 0-d arrays.
+    # NumPy's `tobytes` fails for 0-d arrays in order 'F'.
     for order in (None, "C", "F", "A") if host.ndim else ("C",):
         assert array.tobytes(order) == host.tobytes(order)
         assert array.T.tobytes(order) == host.T.tobytes(order)
@@ -47,7 +47,7 @@ def test_byteswap_reverses_bytes_of_each_number(dtype, view):
     assert array.tobytes() == host.tobytes()
 
 
-def test_byteswap_keeps_memory_order_of_axes():
+def test_byteswap_result_has_same_memory_order_of_axes():
     assert PyGPU.zeros((2, 3), order="F").byteswap().flags.f_contiguous
 
 

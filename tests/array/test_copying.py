@@ -1,4 +1,5 @@
-"""Test that `copy`, `copy.copy`, `copy.deepcopy` and pickling keep values, attributes, class and memory order."""
+"""Test that `copy`, `copy.copy`, `copy.deepcopy` and pickling give arrays with the same values, attributes, class and
+memory order."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def assert_same_strides(ours: PyGPU.GPUArray, numpys: np.ndarray) -> None:
 
 @examples(100)
 @given(views(), st.sampled_from(["C", "F", "A", "K"]))
-def test_copy_memory_order_matches_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], order: Any) -> None:
+def test_memory_order_of_copy_matches_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], order: Any) -> None:
     host, device = both
     copied = device.copy(order)
     assert_same(copied, host)
@@ -58,7 +59,7 @@ def test_copy_memory_order_matches_numpy(both: tuple[np.ndarray, PyGPU.GPUArray]
 
 
 @pytest.mark.parametrize("order", ["X", 1, ""])
-def test_copy_rejects_unknown_order(order: Any) -> None:
+def test_copy_method_rejects_unknown_memory_order(order: Any) -> None:
     host, device = pair((2, 3))
     assert_same_refusal(outcome(lambda: device.copy(order)), outcome(lambda: host.copy(order)))
 
@@ -66,7 +67,7 @@ def test_copy_rejects_unknown_order(order: Any) -> None:
 @pytest.mark.parametrize(
     "duplicate", [copy.copy, copy.deepcopy, PyGPU.GPUArray.copy], ids=["copy", "deepcopy", "method"]
 )
-def test_copy_owns_its_memory(duplicate: Any) -> None:
+def test_copy_of_array_has_its_own_memory(duplicate: Any) -> None:
     host, device = pair((2, 3))
     copied = duplicate(device)
     copied[...] = 0
@@ -76,7 +77,7 @@ def test_copy_owns_its_memory(duplicate: Any) -> None:
 
 @examples(100)
 @given(views())
-def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
+def test_copy_and_deepcopy_have_same_values_and_memory_order(both: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
     host, device = both
     for duplicate in (copy.copy, copy.deepcopy):
         copied = duplicate(device)
@@ -86,7 +87,7 @@ def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.G
 
 @examples(150)
 @given(views(), st.sampled_from(PROTOCOLS))
-def test_pickled_view_keeps_values_and_strides_like_numpy(
+def test_view_restored_from_pickle_has_same_values_and_strides_as_numpy(
     both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int
 ) -> None:
     host, device = both
@@ -97,7 +98,7 @@ def test_pickled_view_keeps_values_and_strides_like_numpy(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_pickle_keeps_class_and_attributes(protocol: int) -> None:
+def test_array_restored_from_pickle_has_same_class_and_attributes(protocol: int) -> None:
     device = Labelled((2, 3), "int32")
     device.fill(7)
     device.name = "seven"
@@ -138,7 +139,7 @@ def test_pickled_array_can_be_loaded_in_another_process() -> None:
     assert done.stdout.decode().strip() == "[[1, 2, 3], [4, 5, 6]]"
 
 
-def test_pickle_restore_function_rejects_forged_arguments() -> None:
+def test_function_that_restores_pickled_arrays_rejects_forged_arguments() -> None:
     from PyGPU._core import _restore
 
     for arguments in ((int, np.zeros(3)), (PyGPU.GPUArray, [1]), (PyGPU.GPUArray, np.array([None])), (1, 2), ()):
@@ -146,7 +147,7 @@ def test_pickle_restore_function_rejects_forged_arguments() -> None:
             _restore(*arguments)
 
 
-def test_copy_shares_attributes_and_deepcopy_copies_them() -> None:
+def test_copy_shares_attributes_of_array_and_deepcopy_copies_them() -> None:
     device = Labelled((3,), "int32")
     device.fill(1)
     device.name, device.parts = "name", [[1]]
@@ -159,7 +160,7 @@ def test_copy_shares_attributes_and_deepcopy_copies_them() -> None:
     assert shallow.__dict__ is not device.__dict__
 
 
-def test_deepcopy_keeps_reference_graph() -> None:
+def test_deepcopy_keeps_references_of_copied_objects_to_each_other() -> None:
     _, device = pair((3,))
     device.itself = device
     copied = copy.deepcopy(device)
@@ -168,7 +169,7 @@ def test_deepcopy_keeps_reference_graph() -> None:
     assert both[0] is both[1]
 
 
-def test_deepcopy_of_uncopyable_attributes_raises() -> None:
+def test_deepcopy_of_array_with_uncopyable_attribute_raises() -> None:
     class Unwilling:
         def __deepcopy__(self, memo: Any) -> Any:
             raise ZeroDivisionError("on purpose")
@@ -190,7 +191,7 @@ def test_array_copies_call_array_finalize_like_numpy() -> None:
 
 @examples(100)
 @given(host_views())
-def test_repeated_copies_in_other_memory_orders_keep_values(host: np.ndarray) -> None:
+def test_repeated_copies_in_other_memory_orders_have_same_values(host: np.ndarray) -> None:
     device = PyGPU.to_gpu(host)
     assert_same(device.copy().copy("F").copy("C"), host)
 

@@ -88,7 +88,7 @@ def test_full_broadcasts_an_array_value() -> None:
 
 @examples(150)
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
-def test_zeros_like_and_empty_like_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
+def test_zeros_like_and_empty_like_preserve_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
     # Give the NumPy array the strides of the device array. The stride of an axis of length 1 affects no address, but
     # NumPy derives the axis order of some results from this stride.
@@ -121,7 +121,7 @@ def test_ones_like_and_full_like_match_numpy() -> None:
         assert_same(PyGPU.full_like(source, 7), np.full_like(wanted, 7))
         assert_same(PyGPU.full_like(source, 2.5, "float64"), np.full_like(wanted, 2.5, "float64"))
     assert_same(PyGPU.full_like(device, [1, 2, 3]), np.full_like(host, [1, 2, 3]))
-    # Before version 2.1, NumPy truncates the value instead of raising an error.
+    # Before version 2.1, NumPy truncates a value out of range instead of raising an error.
     if is_numpy("2.1"):
         assert_same_refusal(outcome(lambda: PyGPU.full_like(device, 2**40)), outcome(lambda: np.full_like(host, 2**40)))
 
@@ -172,7 +172,7 @@ def test_arange_accepts_trailing_dtype_like_pycuda() -> None:
 
 @examples(100)
 @given(host_views())
-def test_to_gpu_keeps_values_and_memory_order(host: np.ndarray) -> None:
+def test_to_gpu_preserves_values_and_memory_order(host: np.ndarray) -> None:
     for device in (PyGPU.to_gpu(host), PyGPU.to_gpu_async(host)):
         assert_same(device, host)
         wanted = host.copy(order="K")
@@ -217,7 +217,7 @@ def test_to_gpu_accepts_masked_readonly_and_unaligned_ndarrays() -> None:
 # Tests of the constructor `GPUArray(...)`.
 
 
-def test_constructor_accepts_every_spelling_of_shape() -> None:
+def test_array_constructor_accepts_every_spelling_of_shape() -> None:
     for shape in (6, np.int64(6), (6,), [6], np.array([6]), range(6, 7)):
         assert PyGPU.GPUArray(shape, "float32").shape == (6,)
     for shape in ((2, 3), [2, 3], np.array([2, 3]), (np.int8(2), 3)):
@@ -228,7 +228,7 @@ def test_constructor_accepts_every_spelling_of_shape() -> None:
     assert PyGPU.GPUArray(np.array(4), np.int8).shape == (4,)
 
 
-def test_constructor_accepts_memory_order_as_third_argument() -> None:
+def test_array_constructor_accepts_memory_order_as_third_argument() -> None:
     assert PyGPU.GPUArray((2, 3), np.float32, "F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, order="F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, None, None, None, None, "F").strides == (4, 8)
@@ -268,7 +268,7 @@ def test_error_of_user_allocator_is_raised() -> None:
             PyGPU.GPUArray(3, np.float32, lambda nbytes, result=result: result)
 
 
-def test_constructor_accepts_existing_memory_with_any_strides() -> None:
+def test_array_constructor_accepts_existing_memory_with_any_strides() -> None:
     host, owner = pair((4, 6), "int32")
     device = PyGPU.GPUArray((3, 2), np.int32, base=owner, gpudata=owner.ptr + 4, strides=(24, 8))
     assert_same(device, host[:3, 1:5:2])
@@ -283,7 +283,7 @@ def test_constructor_accepts_existing_memory_with_any_strides() -> None:
     assert owner.get()[0, 1] == -1
 
 
-def test_gpudata_accepts_object_with_address() -> None:
+def test_gpudata_argument_accepts_object_with_address() -> None:
     host, owner = pair((3,))
     for gpudata in (owner.ptr, np.int64(owner.ptr), SimpleNamespace(ptr=owner.ptr), owner):
         assert_same(PyGPU.GPUArray((3,), gpudata=gpudata), host)
@@ -362,7 +362,7 @@ def test_array_creation_rejects_unknown_memory_order_like_numpy(order: Any) -> N
     ],
     ids=repr,
 )
-def test_constructor_rejects_wrong_arguments(arguments: Any, keywords: Any) -> None:
+def test_array_constructor_rejects_wrong_arguments(arguments: Any, keywords: Any) -> None:
     with pytest.raises((TypeError, ValueError)) as refusal:
         PyGPU.GPUArray(*arguments, **keywords)
     assert str(refusal.value)

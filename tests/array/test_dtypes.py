@@ -1,4 +1,5 @@
-"""Test that each supported dtype keeps its values, size and name, and that all others are rejected with a reason."""
+"""Test that arrays of each supported dtype have correct values, item size and dtype name, and that the error for any
+other dtype contains a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from support import ALL_DTYPES, ML_DTYPES, NUMPYS_OWN, OPAQUE, PADDED, RECORD, a
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_values_of_every_dtype_survive_upload_and_download(dtype: np.dtype) -> None:
+def test_values_of_every_dtype_are_unchanged_after_upload_and_download(dtype: np.dtype) -> None:
     host = values((3, 4), dtype)
     device = PyGPU.to_gpu(host)
     assert device.dtype == dtype
@@ -28,7 +29,7 @@ def test_values_of_every_dtype_survive_upload_and_download(dtype: np.dtype) -> N
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(name) for name in NUMPYS_OWN], ids=str)
-def test_every_bit_pattern_survives_upload_and_download(dtype: np.dtype) -> None:
+def test_every_bit_pattern_is_unchanged_after_upload_and_download(dtype: np.dtype) -> None:
     patterns = np.arange(256, dtype=np.uint8)
     host = np.repeat(patterns & 1 if dtype.kind == "b" else patterns, 16).view(dtype)
     device = PyGPU.to_gpu(host)
@@ -129,7 +130,7 @@ def test_structured_dtypes_of_equal_size_are_distinct() -> None:
         device.get(np.ones(2, "V4"))
 
 
-def test_view_of_structured_items_as_bytes_and_back_keeps_values() -> None:
+def test_view_of_structured_items_as_bytes_and_back_has_same_values() -> None:
     host = values((3,), PADDED)
     device = PyGPU.to_gpu(host)
     assert device.view("uint8").shape == (3 * PADDED.itemsize,)

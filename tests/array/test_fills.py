@@ -22,7 +22,7 @@ from installed.numpy_version import since_numpy
 HAS_GRAPHS = PyGPU.backend_name() != "cpu"
 with_graphs = pytest.mark.skipif(not HAS_GRAPHS, reason="this backend has no graphs")
 
-# Item sizes in bytes. A memset supports 1, 2 and 4; 8 and 16 need several words; the others are no powers of two.
+# Item sizes in bytes. A memset supports 1, 2 and 4; 8 and 16 need several words; the others are not powers of two.
 SIZES = [*range(1, 17), 24, 40, 600]
 FEW_SIZES = [3, 8, 12, 16]
 SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
@@ -84,7 +84,7 @@ def test_fill_of_transposed_arrays_and_long_rows_matches_numpy() -> None:
 
 
 def overwrite_freed_host_memory() -> None:
-    """Overwrite most freed host blocks of up to 699 bytes, by allocating blocks of these sizes."""
+    """Overwrite most freed host blocks of up to 699 bytes, by allocating and writing blocks of these sizes."""
     keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
     del keep
 
@@ -136,7 +136,7 @@ def test_captured_calls_of_ones_and_full_read_no_freed_host_memory() -> None:
 
 @with_graphs
 @pytest.mark.skipif(os.environ.get("PYGPU_STRIDED_COPY") == "driver", reason="asked to do without kernels")
-def test_fill_of_any_layout_is_one_graph_node() -> None:
+def test_fill_of_any_layout_is_recorded_as_one_graph_node() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     for key in (slice(None), slice(None, None, -2), (slice(1, None), slice(2, 9))):
         for size in (3, 8, 12, 16, 24, 40):

@@ -94,7 +94,7 @@ def test_indexing_with_arrays_matches_numpy(
 
 @examples(300)
 @given(st.data(), shapes, dtypes, st.booleans(), st.booleans())
-def test_assignment_with_array_keys_matches_numpy(
+def test_assignment_with_arrays_as_key_matches_numpy(
     data: st.DataObject, shape: tuple[int, ...], dtype: Any, moved: bool, by_device: bool
 ) -> None:
     host, device = pair(shape, dtype)
@@ -126,7 +126,8 @@ def test_repeated_indices_select_element_repeatedly() -> None:
     host, device = pair((5,))
     key = np.array([4, 0, 4, 4, -1])
     assert_same(device[key], host[key])
-    device[key] = host[key] = np.arange(5.0)  # If an index occurs more than once, its last value is stored.
+    # If an index occurs more than once, the last value assigned to it is stored.
+    device[key] = host[key] = np.arange(5.0)
     assert_same(device, host)
 
 
@@ -161,7 +162,7 @@ def test_indexing_view_with_array_key_matches_numpy() -> None:
     assert_same(device, host)
 
 
-def test_assignment_from_reversed_view_of_same_array_matches_copy() -> None:
+def test_assignment_from_reversed_view_of_target_matches_copy() -> None:
     host, device = pair((6,))
     host[[0, 1, 2]] = host[::-1][:3].copy()
     device[[0, 1, 2]] = device[::-1][:3]
@@ -203,7 +204,7 @@ def test_view_of_several_fields_is_readonly_and_shares_memory() -> None:
 
 
 @pytest.mark.parametrize("key", ["nothing", ["id", "nothing"], ["id", 1], ("id", 0), (0, "id"), b"id", []], ids=repr)
-def test_unknown_field_raises_like_numpy(key: Any) -> None:
+def test_access_to_unknown_field_raises_like_numpy(key: Any) -> None:
     host, device = pair((2, 3), RECORD)
     numpys = outcome(lambda: host[key])
     if numpys[0] == "error":

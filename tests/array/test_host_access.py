@@ -31,7 +31,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 @pytest.mark.enough_on("cpu")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("0", False), ("", False), (None, False)])
-def test_strict_mode_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
+def test_pygpu_strict_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
     """Check that PyGPU reads `PYGPU_STRICT` at its first use and ignores later changes.
 
     Strict mode exists because a program that ran on the CPU could fail on a GPU. In strict mode such a program fails on
@@ -68,7 +68,7 @@ def test_import_of_host_array_makes_copy_in_strict_mode() -> None:
     class Producer:
         __dlpack__, __dlpack_device__ = x.__dlpack__, x.__dlpack_device__
 
-    # The marker `reads_in_place` selects a fixture that restores the setting of strict mode after the test.
+    # The marker `reads_in_place` selects a fixture that restores the strict mode setting after the test.
     _core._set_strict(True)
     for given in (x, Producer(), memoryview(x)):
         made = PyGPU.asarray(given)
@@ -88,7 +88,7 @@ def test_asarray_without_device_shares_memory_of_ndarray() -> None:
 
 
 @cpu_only
-# Before NumPy 2.2, arrays of `from_dlpack` are read-only.
+# Before NumPy 2.2, NumPy's `from_dlpack` returns read-only arrays.
 @pytest.mark.parametrize("take", [np.asarray, np.asanyarray, *([np.from_dlpack] if is_numpy("2.2") else [])])
 def test_numpy_reads_memory_of_cpu_array_in_place(take: Any) -> None:
     a = PyGPU.zeros(3)
@@ -97,7 +97,7 @@ def test_numpy_reads_memory_of_cpu_array_in_place(take: Any) -> None:
 
 
 @cpu_only
-def test_array_set_from_zero_copy_view_of_itself_is_unchanged() -> None:
+def test_array_is_unchanged_by_set_from_zero_copy_view_of_itself() -> None:
     for assign in (lambda a, h: a.set(h), lambda a, h: a.__setitem__(..., h), lambda a, h: a.get(h)):
         device = PyGPU.to_gpu(np.arange(1, 11, dtype="int32"))
         shown = np.asarray(device)

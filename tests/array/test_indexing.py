@@ -26,7 +26,7 @@ from support import (
 
 
 def view_key(key: Any) -> Any:
-    """Append an ellipsis to a key without one, so that NumPy returns a 0-d view instead of a scalar."""
+    """Append an ellipsis to an index key that has none, so that NumPy returns a 0-d view instead of a scalar."""
     items = key if isinstance(key, tuple) else (key,)
     return items if any(item is Ellipsis for item in items) else (*items, Ellipsis)
 
@@ -117,7 +117,7 @@ def test_assignment_rejects_wrong_key_and_changes_nothing(key: Any) -> None:
 
 @pytest.mark.parametrize("key", [2**63, np.uint64(2**63), -(2**63) - 1, (2**63, 0)], ids=repr)
 def test_index_beyond_64_bits_raises_index_error(key: Any) -> None:
-    # NumPy raises OverflowError for some of these integers, but IndexError if they are in a tuple.
+    # NumPy raises OverflowError for some integers beyond 64 bits, but IndexError if the integers are in a tuple.
     _, device = pair((5, 4))
     with pytest.raises(IndexError, match="index-sized"):
         device[key]
@@ -133,7 +133,7 @@ def test_0d_array_accepts_same_keys_as_numpy(key: Any) -> None:
         assert_same(ours[1], numpys[1])
 
 
-def test_full_integer_index_gives_0d_view() -> None:
+def test_index_with_integer_for_each_axis_gives_0d_view() -> None:
     _, device = pair((2, 3))
     element = device[1, 2]
     assert isinstance(element, PyGPU.GPUArray)
@@ -143,7 +143,7 @@ def test_full_integer_index_gives_0d_view() -> None:
     assert device.get()[1, 2] == -1
 
 
-def test_object_with_index_method_is_accepted_as_integer() -> None:
+def test_object_with_index_method_is_accepted_as_integer_index() -> None:
     class Two:
         def __index__(self) -> int:
             return 2
@@ -184,7 +184,7 @@ def test_newaxis_beyond_largest_rank_raises_like_numpy(count: int) -> None:
         assert_same(device[key], numpys[1])
 
 
-def test_base_attribute_of_view_is_owner_of_memory() -> None:
+def test_base_attribute_of_view_is_array_that_owns_memory() -> None:
     _, device = pair((5, 4))
     assert device.base is None
     assert device.flags.owndata
@@ -195,7 +195,7 @@ def test_base_attribute_of_view_is_owner_of_memory() -> None:
     assert device.T[0].base is device
 
 
-def test_write_to_view_changes_base() -> None:
+def test_write_to_view_changes_base_array() -> None:
     host, device = pair((5, 4))
     for array in (host, device):
         array[::-2, 1::2][:, 0] = 100
@@ -217,7 +217,7 @@ def test_iteration_yields_views_of_first_axis(shape: tuple[int, ...], dtype: Any
         assert_same(row, host[index, ...])
 
 
-def test_extreme_slice_bounds_are_clipped() -> None:
+def test_slice_bounds_beyond_64_bits_are_clipped_to_axis_length() -> None:
     host, device = pair((5,))
     for key in (
         slice(-(2**63), 2**63),
@@ -236,13 +236,13 @@ def test_array_flags_support_item_access(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["nonsense", "", "c_contiguous"], ids=repr)
-def test_unknown_array_flag_raises_key_error(key: Any) -> None:
+def test_unknown_name_in_array_flags_raises_key_error(key: Any) -> None:
     host, device = pair((2, 3))
     assert_same_refusal(outcome(lambda: device.flags[key]), outcome(lambda: host.flags[key]))
 
 
 @pytest.mark.parametrize("name", ["strides", "dtype", "ndim", "size", "nbytes", "ptr", "base", "T", "flags"])
-def test_assignment_to_layout_attributes_raises(name: str) -> None:
+def test_layout_attributes_of_array_cannot_be_assigned_or_deleted(name: str) -> None:
     _, device = pair((2, 3))
     with pytest.raises(AttributeError):
         setattr(device, name, getattr(device, name))

@@ -23,7 +23,7 @@ def random_shape(rng: np.random.Generator, most: int = 4) -> tuple[int, ...]:
 def sometimes_broadcast(
     rng: np.random.Generator, both: tuple[np.ndarray, PyGPU.GPUArray]
 ) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Return the arrays unchanged, or with an additional broadcast axis in a part of the draws."""
+    """Return the arrays unchanged, or with an additional broadcast axis in some of the draws."""
     host, device = both
     if rng.random() < 0.8:
         return both

@@ -1,4 +1,4 @@
-"""Test `str`, which equals NumPy's, and `repr`, which adds dtype and device.
+"""Test `str` of arrays, which gives the same text as NumPy, and `repr`, which adds dtype and device.
 
 Only printed elements are downloaded.
 """
@@ -18,7 +18,8 @@ from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views
 
 
 def words(text: str) -> str:
-    """Return the text without white space, because NumPy's shorter prefix `array(` moves the line breaks."""
+    """Return the text without white space, because the line breaks in `repr` depend on the length of the prefix
+    `array(`."""
     return "".join(text.split())
 
 
@@ -55,7 +56,7 @@ def test_views_print_like_numpy(shape: tuple[int, ...], dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (1, 0, 2)])
-def test_empty_array_prints_its_shape(shape: tuple[int, ...]) -> None:
+def test_repr_of_empty_array_contains_its_shape(shape: tuple[int, ...]) -> None:
     host, device = pair(shape, "int16")
     assert str(device) == str(host) == "[]"
     assert repr(device).startswith("GPUArray([], ")
@@ -154,7 +155,7 @@ def test_repr_of_small_array_downloads_array_once() -> None:
     assert device.fetched == [7200]
 
 
-def test_long_record_repr_breaks_line_before_dtype() -> None:
+def test_long_repr_of_record_array_breaks_line_before_dtype() -> None:
     host, device = pair((2,), RECORD)
     assert str(device) == str(host)
     assert "\n" in repr(device)
@@ -173,7 +174,7 @@ def test_repr_of_subclass_contains_its_name() -> None:
     assert str(made) == "[3 3]"
 
 
-def test_printing_of_array_keeps_cached_host_copy() -> None:
+def test_printing_does_not_replace_cached_host_copy_of_array() -> None:
     host, device = pair((3,))
     got = device.get()
     got[0] = 99

@@ -56,7 +56,7 @@ def test_array_without_exactly_one_element_rejects_scalar_conversion(
     convert: Callable[[Any], Any], shape: Any, dtype: str
 ) -> None:
     host, device = pair(shape, dtype)
-    # Before NumPy 2.2, an empty array was false.
+    # Before NumPy 2.2, the truth value of an empty array was False.
     if convert is not bool or host.size or is_numpy("2.2"):
         assert_same_refusal(outcome(lambda: convert(device)), outcome(lambda: convert(host)))
 

@@ -123,11 +123,12 @@ def test_arange_and_linspace_reject_invalid_bounds(name: str) -> None:
 
 
 def test_arange_and_linspace_transfer_nothing_from_host() -> None:
-    # Load the kernels before the capture begins, because a capture permits no loading of kernels.
+    # Load the kernels before the capture begins, because kernels cannot be loaded during a capture.
     PyGPU.arange(9, dtype="float32").astype("float64")
     PyGPU.linspace(0, 1, 5)
     stream = PyGPU.Stream(non_blocking=True)
-    # A capture rejects copies from pageable host memory, so this call would raise if `arange` or `linspace` made one.
+    # A capture rejects copies from pageable host memory, so `arange` and `linspace` would raise an error if they made
+    # such a copy.
     stream.begin_capture()
     with stream:
         made = [PyGPU.arange(7, dtype="float32"), PyGPU.linspace(0, 1, 5), PyGPU.full(3, 2.5), PyGPU.ones(2, "int8")]

@@ -40,7 +40,7 @@ def of_size(itemsize: int) -> np.dtype:
 
 
 def noise(shape: tuple[int, ...], itemsize: int, seed: int) -> np.ndarray:
-    """Return items of random bytes. The bytes are below 60, so that no float is NaN."""
+    """Return items of random bytes. Each byte is below 60, so that no bytes form a NaN."""
     count = int(np.prod(shape)) * itemsize
     raw = np.random.default_rng(seed).integers(0, 60, count, dtype=np.uint8)
     return raw.view(of_size(itemsize)).reshape(shape)
@@ -193,7 +193,7 @@ def test_copy_of_array_with_13_axes_matches_numpy() -> None:
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_copy_between_overlapping_views_reads_before_writing(itemsize: int) -> None:
+def test_copy_between_overlapping_views_reads_source_before_writing(itemsize: int) -> None:
     host, device = both((80, 80), itemsize)
     device[...] = device.T
     host[...] = host.T.copy()

@@ -12,8 +12,8 @@ import PyGPU
 
 
 class Buffer(PyGPU.GPUArray):
-    """Define a subclass whose `__init__` has the owner of the memory as first parameter, before shape and dtype, as in
-    reikna."""
+    """Define a subclass whose `__init__` takes the owner of the array's memory as its first parameter, before shape and
+    dtype, as in reikna."""
 
     def __init__(self, owner, shape, dtype, *, tag=None):
         super().__init__(shape, dtype)
@@ -42,7 +42,7 @@ class Through(PyGPU.GPUArray):
         self.seen = self.shape
 
 
-def test_subclass_with_other_init_arguments_behaves_like_array():
+def test_subclass_with_other_init_parameters_behaves_like_array():
     owner = object()
     array = Buffer(owner, (2, 3), np.int32, tag="x")
     assert (array.shape, array.dtype, array.owner, array.tag) == ((2, 3), np.int32, owner, "x")
@@ -71,12 +71,12 @@ def test_subclass_without_base_init_is_created_from_its_arguments():
 
 
 @pytest.mark.parametrize("arguments", [((2, 2), "i2"), (np.arange(4.0),), (0,)])
-def test_arguments_forwarded_to_base_init_allocate_one_array(arguments):
+def test_arguments_passed_to_init_of_base_class_allocate_one_array(arguments):
     array, plain = Through(*arguments), PyGPU.GPUArray(*arguments)
     assert (array.seen, array.shape, array.dtype) == (plain.shape, plain.shape, plain.dtype)
 
 
-def test_second_level_subclass_with_other_arguments_has_correct_shape():
+def test_subclass_of_subclass_with_other_parameters_has_correct_shape():
     class Named(Buffer):
         def __init__(self, name):
             super().__init__(None, 4, "f4", tag=name)
@@ -97,7 +97,7 @@ def test_arguments_that_no_init_method_accepts_raise_type_error():
         PyGPU.GPUArray(1, 2, 3, 4, 5, 6, 7, 8)
 
 
-def test_second_call_of_init_does_not_change_array():
+def test_second_call_of_init_method_does_not_change_array():
     array = Image((2, 4))
     PyGPU.GPUArray.__init__(array, (7,))
     assert array.shape == (2, 4, 3)
@@ -127,7 +127,7 @@ def test_assigned_gpudata_replaces_memory_of_subclass_array():
     assert array.get().tolist() == [[0, 1], [9, 9]]
 
 
-def test_nbytes_is_writable_for_subclass_only():
+def test_nbytes_attribute_is_writable_in_subclasses_only():
     array = Buffer(None, (2, 2), "f4")
     array.nbytes = 64
     assert array.nbytes == 64

@@ -89,7 +89,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "squeeze":
             ones = [axis for axis, length in enumerate(host.shape) if length == 1]
             chosen = [(), (tuple(ones),), (None,)]
-            # For a 0-d array, draw only integers as axes: NumPy accepts some of them, but not in a tuple.
+            # For a 0-d array, draw only integers as axes: NumPy accepts some integers, but no tuple of integers.
             if host.ndim == 0:
                 return method(name, *draw(st.sampled_from([*chosen, (0,), (-1,), (1,)])))
             return method(name, *draw(st.sampled_from(chosen) | some_axes.map(lambda a: (a,))))
@@ -271,7 +271,7 @@ def test_view_without_dtype_is_new_object_with_same_memory() -> None:
     assert (again.ptr, again.shape, again.strides, again.base) == (device.ptr, device.shape, device.strides, device)
 
 
-def test_views_support_rank_64_and_reject_65() -> None:
+def test_views_of_64_axes_are_supported_and_views_of_65_are_rejected() -> None:
     host, device = pair((2,) + (1,) * 9, "uint8")
     deep = device.reshape((1,) * 63 + (2,))
     assert_same(deep, host.reshape((1,) * 63 + (2,)))

@@ -5,7 +5,7 @@
         -p pygpu_in_scipy -m array_api_backends --pyargs scipy.stats
 
 PyGPU is a device library for SciPy, as CuPy is: tests that SciPy marks `cpu_only` or `np_only` are skipped. SciPy's
-assertions convert arrays of PyTorch and CuPy to NumPy by the name of the library. The plugin adds PyGPU to these names.
+assertions convert arrays to NumPy if their library is named PyTorch or CuPy. The plugin adds the name PyGPU.
 """
 
 import inspect
@@ -21,7 +21,7 @@ import PyGPU.testing
 
 
 class NumPy(types.ModuleType):
-    """Stand for NumPy in SciPy's tests, with assertions that also accept arrays of a device."""
+    """Replace NumPy in SciPy's tests, with assertions that also accept device arrays."""
 
     testing = PyGPU.testing
 

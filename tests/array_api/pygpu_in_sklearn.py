@@ -5,9 +5,9 @@
         -p pygpu_in_sklearn -k PyGPU --pyargs sklearn
 
 The tests use float64 and float32. Some tests pass a NumPy array and a PyGPU array in one call. scikit-learn then moves
-one of them to the other's device. scikit-learn converts arrays of PyTorch and CuPy to NumPy by the name of the library.
-The plugin adds PyGPU to these names. It replaces the code of the functions, because other modules have imported the
-functions already.
+one of them to the other's device. scikit-learn converts arrays to NumPy if their library is named PyTorch or CuPy. The
+plugin adds the name PyGPU. It replaces the code of scikit-learn's conversion functions, because other modules have
+imported the functions already.
 """
 
 import sklearn.utils._array_api as array_api

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Run array-api-tests, a copy of https://github.com/data-apis/array-api-tests with its submodule, against PyGPU. The lists of
-# skipped and of failing tests are of commit 55fcc60179ef.
+# skipped and of failing tests apply to commit 55fcc60179ef of that repository.
 #
 #   tests/array_api/run.sh PYTHON FOLDER EXAMPLES [options of pytest]
 python=$1 folder=$2 examples=$3

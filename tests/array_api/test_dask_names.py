@@ -66,7 +66,7 @@ def test_table_of_dask_functions_has_27_entries() -> None:
     assert len(ALL) == 27
 
 
-def test_empty_slice_that_dask_takes_as_meta_keeps_shape_and_dtype() -> None:
+def test_empty_slice_of_array_for_dask_meta_has_same_shape_and_dtype() -> None:
     array = PyGPU.to_gpu(np.ones((2, 3), "f4"))
     part = array[:0, None]
     assert (part.shape, part.dtype, part.ndim, part.nbytes) == ((0, 1, 3), np.dtype("f4"), 3, 0)

@@ -36,7 +36,8 @@ def test_namespace_info_reports_capabilities() -> None:
     assert PyGPU.zeros(()).reshape((1,) * 64).ndim == 64
     assert info.default_device() in info.devices()
     assert PyGPU.Device("cpu") in info.devices()
-    # The standard requires a tuple, but SciPy 1.17 joins this result with a list, which requires a list.
+    # The standard requires that `devices` returns a tuple, but SciPy 1.17 joins the result with a list, so PyGPU
+    # returns a list.
     assert isinstance(info.devices(), list)
     defaults = info.default_dtypes(device=PyGPU.zeros(0).device)
     assert defaults["real floating"] == PyGPU.zeros(1).dtype

@@ -77,7 +77,7 @@ def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
 
 
 def edges(image: Any, weights: Any) -> Arrays:
-    """Detect edges by convolution; return the gradient's magnitude, the grey levels, and figures of a histogram."""
+    """Detect edges by convolution; return the gradient's magnitude, the grey levels, and statistics of a histogram."""
     xp = image.__array_namespace__()
     rows, columns = image.shape
     total = xp.zeros((rows - 2, columns - 2), dtype=image.dtype, device=image.device)

@@ -26,7 +26,7 @@ def test_config_contains_backends_in_search_order() -> None:
     assert [backend["name"] for backend in config["backends"]] == ["cuda", "hip", "cpu"]
 
 
-def test_each_backend_reports_devices_or_reason() -> None:
+def test_each_backend_entry_has_devices_or_reason_for_their_absence() -> None:
     for backend in PyGPU.config()["backends"]:
         assert set(backend) == {
             "name", "available", "reason", "library", "driver_version", "searched", "devices", "compiler",

@@ -145,7 +145,7 @@ def test_set_device_and_make_current_select_current_device() -> None:
         assert PyGPU.current_device() == found
 
 
-def test_with_block_makes_device_current_and_restores_previous_one() -> None:
+def test_with_block_makes_device_current_and_restores_previous_device() -> None:
     found = PyGPU.current_device()
     device = PyGPU.Device(PyGPU.device_count() - 1)
     with device as entered:
@@ -179,7 +179,7 @@ def test_device_exit_without_enter_raises_runtime_error() -> None:
         PyGPU.Device(0).__exit__(None, None, None)
 
 
-def test_each_thread_restores_its_own_device() -> None:
+def test_each_thread_restores_device_that_was_current_in_thread() -> None:
     device, barrier, failures = PyGPU.Device(PyGPU.device_count() - 1), threading.Barrier(4), []
 
     def work(index: int) -> None:
@@ -218,7 +218,7 @@ def test_device_has_peer_access_to_itself() -> None:
 
 
 @two_devices
-def test_peer_access_is_enabled_if_possible_and_idempotent() -> None:
+def test_enabling_peer_access_twice_raises_no_error() -> None:
     if not PyGPU.can_access_peer(0, 1):
         pytest.skip("no path between device 0 and device 1")
     PyGPU.enable_peer_access(0, 1)
@@ -248,14 +248,14 @@ def test_backend_name_is_valid_and_driver_version_is_0_only_for_cpu() -> None:
     assert PyGPU.device_count() >= 1
 
 
-def test_default_stream_belongs_to_its_device() -> None:
+def test_default_stream_of_device_belongs_to_this_device() -> None:
     device = PyGPU.Device(PyGPU.device_count() - 1)
     assert device.default_stream.is_default
     assert device.default_stream.device == device
     assert device.default_stream == PyGPU.default_stream(device)
 
 
-def test_reset_of_cpu_device_keeps_arrays_and_events() -> None:
+def test_arrays_and_events_are_valid_after_reset_of_cpu_device() -> None:
     pinned = PyGPU.zeros_pinned(4, device="cpu")
     event = PyGPU.Event(device="cpu").record()
     PyGPU.reset_device("cpu")

@@ -51,8 +51,8 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Calls that PyGPU does not make with the simulated driver, because this driver has newer functions or memory pools,
-# or because it creates primary contexts only.
+# Calls that PyGPU does not make with the simulated driver, because this driver has newer functions that replace them,
+# or memory pools, or because it creates primary contexts only.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
@@ -98,7 +98,7 @@ LARGEST_HOST_BLOCK = 1 << 20
 # A fault is injected only at the first three times that a test program makes a call, because later times are similar.
 MOST_TIMES = 3
 
-# PyGPU has no special treatment for the error `PLAINEST`. The tests inject it at every fault position.
+# PyGPU has no special treatment for the error `PLAINEST`. The tests inject this error at every fault position.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
 # Errors to which PyGPU reacts in a special way, such as by a retry, for the calls that match the pattern.

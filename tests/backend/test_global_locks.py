@@ -35,7 +35,7 @@ def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
 
 @pytest.mark.enough_on("cpu")
 def test_every_static_lock_in_rust_sources_is_usable_after_fork() -> None:
-    # A former defect: a dozen static locks stayed locked in a forked child.
+    # A former defect: a dozen static locks stayed locked in the child if a thread held them at the fork.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
     found = [of for _, of in statics if re.search(r"\b(?:ForkSafeMutex|ForkSafeOnce)<", of)]
@@ -101,7 +101,7 @@ def forked(work):
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
 def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
-    # A former defect: in the child, a lock stayed locked that a compiling thread of the parent had held.
+    # A former defect: a lock that a compiling thread of the parent held at the fork stayed locked in the child.
     run(
         FORKS
         + """
@@ -132,7 +132,7 @@ finally:
 
 @pytest.mark.starts_processes
 def test_forked_child_can_use_host_arrays_while_parent_threads_run() -> None:
-    # A former defect: in the child, a lock stayed locked that a copying thread of the parent had held.
+    # A former defect: a lock that a copying thread of the parent held at the fork stayed locked in the child.
     run(
         FORKS
         + """

@@ -1,4 +1,4 @@
-"""Test the differences of HIP from CUDA, on a simulated GPU that exports the functions of AMD's runtime.
+"""Test the behaviour of HIP that differs from CUDA, on a simulated GPU that exports the functions of AMD's runtime.
 
 Each test runs in a separate process, so these tests do not depend on the backend of the test run. With
 `PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`, all other tests run on the simulated HIP GPU too.
@@ -153,10 +153,11 @@ def test_array_interface_on_hip_waits_for_work_and_has_no_stream() -> None:
     """)
 
 
-def test_memory_returned_by_dlpack_consumer_is_freed_without_host_wait() -> None:
-    """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
+def test_memory_returned_by_dlpack_consumer_is_freed_without_wait_of_host() -> None:
+    """Check that memory returned by a DLPack consumer is freed after the work on the consumer's stream, and that the
+    host does not wait for this work.
 
-    A former defect: when PyGPU freed a block that had ever been exported, the host waited for the device.
+    A former defect: the host waited for the device when PyGPU freed a block that had been exported.
     """
     run("""
         consumer = PyGPU.Stream(non_blocking=True)
@@ -174,7 +175,7 @@ def test_memory_returned_by_dlpack_consumer_is_freed_without_host_wait() -> None
     """)
 
 
-def test_memory_used_by_foreign_stream_is_freed_after_device_wait() -> None:
+def test_memory_used_by_foreign_stream_is_freed_after_wait_for_device() -> None:
     run("""
         theirs = ctypes.c_void_p()
         assert runtime.hipStreamCreateWithFlags(ctypes.byref(theirs), 1) == 0

@@ -161,8 +161,8 @@ def test_hiprtc_compiles_source_of_each_example(runtime: Path, name: str) -> Non
 
 
 def special_headers() -> str:
-    """Return the source of all headers of special functions, in an order in which each header follows those that it
-    includes."""
+    """Return the source of all headers of special functions, in an order in which each header follows the headers that
+    it includes."""
     include = ROOT / "src/ops/include"
     folder = ROOT / "src/ops/ufunc/special"
     pattern = r'static (\w+): Header =\s*Header::of\(\s*include_str!\("([^"]+)"\),\s*&\[([^]]*)\],?\s*\)'

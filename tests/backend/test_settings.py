@@ -1,4 +1,4 @@
-"""Test that only `src/base/settings.rs` reads environment variables, each once and with the GIL held.
+"""Test that only `src/base/settings.rs` reads environment variables, each variable once and with the GIL held.
 
 A former defect: a thread that changed the environment could crash another thread that read the environment.
 """

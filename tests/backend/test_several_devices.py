@@ -87,7 +87,7 @@ def test_environment_variable_selects_default_device() -> None:
 
 
 @pytest.mark.parametrize("value", ["99", "-1", "first", "metal:0"])
-def test_missing_default_device_raises_error_naming_variable(value: str) -> None:
+def test_missing_default_device_raises_error_that_names_variable(value: str) -> None:
     said = run(
         """
         try:
@@ -100,7 +100,7 @@ def test_missing_default_device_raises_error_naming_variable(value: str) -> None
     assert f"PYGPU_DEVICE={value} names no device" in said
 
 
-def test_unpickled_array_returns_to_its_device_if_present() -> None:
+def test_unpickled_array_is_on_its_original_device_if_device_exists() -> None:
     run("""
         import pickle
         data = pickle.dumps(PyGPU.full(3, 7.0, device=1))

@@ -59,7 +59,7 @@ def clean(script: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_arrays_roundtrip_through_simulated_device() -> None:
+def test_arrays_are_unchanged_after_copy_to_simulated_device_and_back() -> None:
     script = """
         a = numpy.arange(24).reshape(2, 3, 4)
         b = PyGPU.to_gpu(a)
@@ -108,7 +108,7 @@ def test_allocation_that_runs_out_of_memory_is_retried_once() -> None:
     clean(script)
 
 
-def test_unusable_context_fails_every_call_until_state_is_reset() -> None:
+def test_unusable_context_fails_every_call_until_driver_state_is_reset() -> None:
     script = """
         sim.fault("cuMemcpyDtoH_v2", 700, times=simulated.STICKY)
         a = PyGPU.zeros(3)
@@ -133,7 +133,7 @@ def test_injected_asynchronous_failure_is_raised_at_next_wait() -> None:
     clean(script)
 
 
-def test_delayed_simulated_work_is_pending_until_synchronization() -> None:
+def test_delayed_work_of_simulated_driver_is_pending_until_synchronization() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(50_000, stream.handle)

@@ -57,7 +57,7 @@ FOLDERS = (
 )
 """Variables that name folders in which PyGPU or a compiler searches; an absent folder has no effect."""
 TESTED_WITH_REASON = {
-    "PYGPU_CACHE_DIR": "test_unusable_cache_folder_keeps_kernels_in_memory",
+    "PYGPU_CACHE_DIR": "test_unusable_cache_folder_does_not_prevent_use_of_kernels",
     "TMPDIR": "test_absent_temporary_folder_is_named_in_error",
 }
 ANY_VALUE = {
@@ -148,7 +148,7 @@ def test_first_use_raises_if_backend_device_or_thread_order_is_invalid() -> None
 
 @on_gpus
 @pytest.mark.enough_on("cpu", "cuda")
-def test_copies_raise_for_environment_variables_that_are_no_numbers() -> None:
+def test_copies_raise_if_value_of_environment_variable_is_no_number() -> None:
     for name in REFUSED_COPIES:
         (refusal,) = refusals(["PyGPU.to_gpu(np.ones(1 << 20))"], **{name: "lots"})
         assert refusal.startswith(f"ValueError the environment variable {name} is 'lots'"), (name, refusal)
@@ -156,7 +156,7 @@ def test_copies_raise_for_environment_variables_that_are_no_numbers() -> None:
 
 @on_gpus
 @pytest.mark.enough_on("cpu", "cuda")
-def test_operations_raise_for_unknown_mode_of_deferred_evaluation() -> None:
+def test_operations_raise_if_variable_has_unknown_mode_of_deferral() -> None:
     for name in REFUSED_MODES:
         (refusal,) = refusals(["PyGPU.ones(3) + 1"], **{name: "maybe"})
         assert refusal.startswith(f"ValueError {name} must be "), (name, refusal)
@@ -216,7 +216,7 @@ def test_environment_variables_that_name_absent_folders_are_ignored(tmp_path: Pa
 
 
 @pytest.mark.enough_on("cpu")
-def test_unusable_cache_folder_keeps_kernels_in_memory(tmp_path: Path) -> None:
+def test_unusable_cache_folder_does_not_prevent_use_of_kernels(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void put(int *x) { *x = 5; }', 'put')"

@@ -101,8 +101,8 @@ def test_ratio_between_libraries_is_median_over_ratios_per_round() -> None:
 
 
 def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None = None) -> dict[str, Any]:
-    """Evaluate the goal named `what` for results of one call and one transfer. The arguments map libraries to
-    values."""
+    """Evaluate the goal named `what` for results of one call and one transfer. The arguments map the names of libraries
+    to measured values."""
     rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
     ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
     results = {"backend": "cuda", "calls": rows, "transfers": ways}
@@ -116,7 +116,7 @@ def test_goal_relative_to_driver_time_changes_with_measured_driver_time() -> Non
     assert goal("event record", {"PyGPU": 261})["within"] is None
 
 
-def test_transfer_goal_is_met_at_its_rate_and_shows_fastest_library() -> None:
+def test_transfer_goal_is_met_at_required_rate_and_shows_fastest_library() -> None:
     what = "to_gpu, pageable float32, 1 GiB"
     row = goal(what, {}, {"PyGPU": 49.9, "CuPy": 10.1, "torch": 9.3})
     assert (row["within"], row["best_peer"], row["best_peer_figure"]) == (False, "CuPy", 10.1)

@@ -16,7 +16,8 @@ FOLDER = Path(__file__).parents[2] / "benches" / "python"
 
 @pytest.fixture(scope="module")
 def rows() -> ModuleType:
-    """Import the program. The folder is put on the import path, because its modules import each other."""
+    """Import last_rows.py. Its folder is put on the import path, because the modules in the folder import each
+    other."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module("last_rows")

@@ -45,7 +45,8 @@ def run(out: Path, *command: object) -> str:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy the examples, build their C library once, and return its folder, into which the modules are built too.
+    """Copy the examples, build their C library once, and return the library's folder, into which the examples' modules
+    are built too.
 
     The folder is in a copy of the examples without the rest of the repository, because the pages tell readers to copy
     the examples.
@@ -158,7 +159,7 @@ def test_example_of_cudarc_uses_arrays_in_place(out: Path) -> None:
 
 def test_f2py_example_passes_addresses_of_arrays(out: Path) -> None:
     needs_fortran(out)
-    # f2py builds with distutils up to Python 3.11, and with Meson and Ninja from Python 3.12 on.
+    # f2py builds modules with distutils up to Python 3.11, and with Meson and Ninja from Python 3.12 on.
     if sys.version_info >= (3, 12):
         tool("meson")
         tool("ninja")

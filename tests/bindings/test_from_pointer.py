@@ -1,4 +1,5 @@
-"""Test `from_pointer`, which makes arrays of memory from C code: values, errors, and exactly one deleter call."""
+"""Test `from_pointer`, which makes arrays from memory that C code allocated: values, errors, and exactly one deleter
+call."""
 
 import ctypes
 import gc
@@ -28,7 +29,7 @@ def memory() -> PyGPU.GPUArray:
     return PyGPU.arange(24.0)
 
 
-def test_from_pointer_shares_memory_with_any_strides(memory: PyGPU.GPUArray) -> None:
+def test_array_of_from_pointer_shares_memory_with_any_strides(memory: PyGPU.GPUArray) -> None:
     a = PyGPU.from_pointer(memory.ptr, (2, 3), "float64", owner=memory)
     assert (a.ptr, a.shape, a.base is memory) == (memory.ptr, (2, 3), True)
     a += 1
@@ -39,7 +40,7 @@ def test_from_pointer_shares_memory_with_any_strides(memory: PyGPU.GPUArray) -> 
     assert PyGPU.from_pointer(0, (0, 3)).size == 0
 
 
-def test_owner_of_from_pointer_lives_until_last_view_is_dropped() -> None:
+def test_owner_of_from_pointer_stays_alive_until_last_view_is_dropped() -> None:
     class Owner:
         def __init__(self) -> None:
             self.memory = PyGPU.arange(4.0)
@@ -62,7 +63,7 @@ def test_owner_of_from_pointer_lives_until_last_view_is_dropped() -> None:
     assert ends == [1]
 
 
-def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
+def test_c_deleter_is_called_once_with_address_of_array(memory: PyGPU.GPUArray) -> None:
     ended = RecordingDeleter()
     a = PyGPU.from_pointer(memory.ptr, 4, "float64", owner=ended.function)
     view, shared = a[::2], PyGPU.from_dlpack(a)
@@ -117,7 +118,7 @@ def test_arrays_dropped_by_several_threads_call_deleter_once_each(memory: PyGPU.
     assert ended.addresses == [memory.ptr] * 50
 
 
-def test_capsule_as_owner_is_released_with_array(memory: PyGPU.GPUArray) -> None:
+def test_capsule_as_owner_is_released_when_array_is_dropped(memory: PyGPU.GPUArray) -> None:
     ends = []
     destructor = DELETER(ends.append)
     api = ctypes.pythonapi
@@ -146,7 +147,7 @@ def test_capsule_as_owner_is_released_with_array(memory: PyGPU.GPUArray) -> None
         ({"address": 1.5}, "no address"),
     ],
 )
-def test_from_pointer_that_raises_does_not_call_deleter(
+def test_from_pointer_call_that_raises_does_not_call_deleter(
     memory: PyGPU.GPUArray, change: dict[str, Any], words: str
 ) -> None:
     if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
@@ -159,7 +160,7 @@ def test_from_pointer_that_raises_does_not_call_deleter(
     assert not ended.addresses
 
 
-def test_from_pointer_rejects_freed_memory() -> None:
+def test_from_pointer_rejects_address_of_freed_memory() -> None:
     from PyGPU import driver
 
     block = driver.mem_alloc(64)

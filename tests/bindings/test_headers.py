@@ -1,4 +1,5 @@
-"""Test the C and C++ headers in the package: build tools find them, each compiles alone, and C code can use arrays."""
+"""Test the C and C++ headers in the package: build tools find them, each header compiles alone, and C code can use
+arrays."""
 
 import ctypes
 import shutil
@@ -95,7 +96,7 @@ def test_each_header_compiles_alone_without_warning(command: list[str], with_pyt
     subprocess.run([*command, *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
 
 
-def test_array_view_header_may_be_included_before_python_in_c_not_in_cpp(tmp_path: Path) -> None:
+def test_array_view_header_may_precede_python_header_in_c_but_not_in_cpp(tmp_path: Path) -> None:
     if shutil.which("cc") is None or not HAS_HEADERS:
         pytest.skip("needs a C compiler and the headers of Python")
     include = "#include <pygpu/array_view.h>\n"
@@ -103,7 +104,7 @@ def test_array_view_header_may_be_included_before_python_in_c_not_in_cpp(tmp_pat
     (tmp_path / "a.c").write_text(f"{include}#include <Python.h>\n{include}{use}")
     python = ["-isystem", sysconfig.get_path("include")]
     subprocess.run(["cc", *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
-    # In C++ this include order is an error, because the template `array_view` would be incomplete.
+    # In C++ this include order is an error, because the header's template `array_view` would be incomplete.
     if shutil.which("c++") is not None:
         command = ["c++", "-x", "c++", "-std=c++17", "-fsyntax-only", *python, f"-I{INCLUDE}", str(tmp_path / "a.c")]
         assert (
@@ -162,7 +163,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_c_view_of_array_has_same_address(library: ctypes.PyDLL) -> None:
+def test_c_view_of_array_has_same_address_as_array(library: ctypes.PyDLL) -> None:
     a = PyGPU.zeros((4, 6), "float32")
     for view in (a, a[1:, ::-2], a.T, a[2, 3], a[:0]):
         assert library.view(view, FLOAT32, view.ndim, WRITE) == view.ptr
@@ -210,7 +211,7 @@ def test_c_function_gets_current_stream_of_array_device(library: ctypes.PyDLL) -
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
 def test_c_array_view_accepts_arrays_of_12_subclasses(library: ctypes.PyDLL) -> None:
-    # The header caches the results of its type checks for fewer than 12 types.
+    # The header caches the results of its type checks for a few types only, fewer than 12.
     for number in range(12):
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

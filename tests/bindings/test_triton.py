@@ -22,7 +22,8 @@ NAMES = {
 def test_array_has_attributes_that_triton_reads(dtype: str) -> None:
     a = PyGPU.zeros(64, dtype)
     assert type(a.data_ptr()) is int
-    # Triton uses the part of `str(dtype)` after the last point, as in `torch.float32`, the text of PyTorch's dtype.
+    # Triton uses the part of `str(dtype)` after the last dot: `float32` in `torch.float32`, which is the `str` of
+    # PyTorch's dtype.
     assert str(a.dtype).rpartition(".")[2] in NAMES
     assert a.data_ptr() % 16 == 0
     assert a[1:].data_ptr() == a.ptr + a.itemsize

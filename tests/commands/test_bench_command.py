@@ -17,7 +17,7 @@ WITHOUT_MATPLOTLIB = (
 
 
 def bench(*arguments: str, program: tuple[str, ...] = ("-m", "PyGPU")) -> subprocess.CompletedProcess:
-    """Run the command in a separate process."""
+    """Run `python -m PyGPU bench` in a separate process."""
     command = [sys.executable, *program, "bench", "--quick", "--size", "64K", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -100,7 +100,7 @@ def test_check_command_reports_source_line_of_write_beyond_array(tmp_path: Path)
     assert "0 bytes behind the end of an array of 128 bytes, in beyond at kernel.cu:15\n      o[i] = 1;" in done.stdout
 
 
-def test_check_command_reports_line_of_null_pointer_write_only_once(tmp_path: Path) -> None:
+def test_check_command_reports_null_pointer_write_once_with_its_line(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "null")
     assert done.returncode == 1
     assert "kernel null, block (0,0,0), thread (" in done.stdout
@@ -115,7 +115,7 @@ def test_check_command_reports_missing_program() -> None:
     assert "there is no file 'no_such_program.py'" in done.stderr
 
 
-def test_last_message_of_error_output_has_every_line_of_the_message() -> None:
+def test_last_message_has_all_lines_of_last_error_in_program_output() -> None:
     errors = [
         "Traceback (most recent call last):",
         '  File "program.py", line 1, in <module>',
@@ -128,7 +128,7 @@ def test_last_message_of_error_output_has_every_line_of_the_message() -> None:
     assert checking.last_message(["a program that ends itself", ""]) == "a program that ends itself"
 
 
-def test_last_message_of_error_output_omits_hint_to_check_command() -> None:
+def test_last_message_omits_hint_to_run_check_command() -> None:
     errors = [
         "Traceback (most recent call last):",
         "  File",

@@ -41,7 +41,8 @@ def run_with_closed_output(arguments: list[str], folder: Path, *, is_buffered: b
 
 
 def check_ends_quietly(status: int, errors: str) -> None:
-    """Check that the error output has no traceback, and that the exit status is that of an end by SIGPIPE."""
+    """Check that the error output has no traceback, and that the exit status is the status of a process that SIGPIPE
+    ended."""
     assert "Traceback" not in errors
     assert "BrokenPipe" not in errors
     assert status == 128 + signal.SIGPIPE, errors
@@ -59,21 +60,21 @@ def check_ends_quietly(status: int, errors: str) -> None:
     ],
     ids=" ".join,
 )
-def test_command_with_closed_output_ends_quietly(arguments: list[str], tmp_path: Path) -> None:
+def test_command_with_closed_output_prints_no_traceback(arguments: list[str], tmp_path: Path) -> None:
     check_ends_quietly(*run_with_closed_output(arguments, tmp_path))
 
 
-def test_command_with_closed_unbuffered_output_ends_quietly(tmp_path: Path) -> None:
+def test_command_with_closed_unbuffered_output_prints_no_traceback(tmp_path: Path) -> None:
     check_ends_quietly(*run_with_closed_output([], tmp_path, is_buffered=False))
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the command needs a GPU")
 @pytest.mark.enough_on("cuda")
-def test_stream_check_with_closed_output_ends_quietly(tmp_path: Path) -> None:
+def test_stream_check_with_closed_output_prints_no_traceback(tmp_path: Path) -> None:
     check_ends_quietly(*run_with_closed_output(["check", "--streams", "program.py"], tmp_path))
 
 
-def test_broken_pipe_error_not_caused_by_output_is_raised(tmp_path: Path) -> None:
+def test_broken_pipe_error_from_pipe_of_program_is_raised(tmp_path: Path) -> None:
     program = """
 import os
 ends = os.pipe()
@@ -87,7 +88,7 @@ os.write(ends[1], b"text")
     assert "BrokenPipeError" in done.stderr
 
 
-def test_command_that_exits_flushes_output_and_keeps_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_that_calls_sys_exit_flushes_output_and_sets_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     def print_and_exit() -> None:
         with quiet_end():
             print("text")

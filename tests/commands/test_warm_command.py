@@ -26,7 +26,7 @@ def test_second_warm_command_finds_all_kernels_in_cache(tmp_path: Path) -> None:
         assert "NumPy computes" in done.stdout
         return
     count = len(list((tmp_path / "kernels").glob("*.pgk")))
-    assert count >= 8  # One kernel for each layout variant, such as contiguous or strided.
+    assert count >= 8  # The command compiles one kernel for each layout variant, such as contiguous or strided.
     assert done.stdout.startswith(f"{count} kernels compiled; {count} of")
     again = warm(tmp_path, "--functions", "add", "--dtypes", "float32")
     assert again.stdout.startswith(f"0 kernels compiled; {count} of")

@@ -4,9 +4,10 @@ python tests/cupy/run_programs.py [--source FOLDER] [--backend cpu,cuda,hip] [--
 
 The programs and their repositories are listed in programs/programs.toml. Their files are fetched by git into
 build/programs, or read from the folder `--source`, which has a folder `owner+name` for each repository. Each program
-runs by `python -m PyGPU run --as-cupy` on each backend, and by Python itself if CuPy is installed. The output is
-compared with CuPy's output, or with the first backend's output if CuPy's is missing: numbers with a tolerance, random
-numbers by their range. `--against FILE` takes the results of CuPy from a file that `--json` wrote elsewhere.
+runs by `python -m PyGPU run --as-cupy` on each backend, and by Python itself if CuPy is installed. The output of each
+program is compared with its output over CuPy, or over the first backend if CuPy is missing: numbers with a tolerance,
+random numbers by their range. `--against FILE` takes the output over CuPy from a file that `--json` wrote on another
+machine.
 
 With `--simulated FOLDER`, the backends cuda and hip are the simulated drivers of this folder (build/simulated).
 """
@@ -33,7 +34,7 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|nan|inf)(?![\
 
 
 def fetch(program: dict[str, Any], folder: Path) -> None:
-    """Fetch the files of a program at the listed commit into the folder of its repository."""
+    """Fetch the files of a program, at the commit that programs.toml lists, into the folder of its repository."""
     missing = [name for name in program["files"] if not (folder / name).exists()]
     if not missing:
         return
@@ -51,7 +52,7 @@ def fetch(program: dict[str, Any], folder: Path) -> None:
 
 
 def check(program: dict[str, Any], folder: Path) -> None:
-    """Compare the checksums of a program's files with the listed ones."""
+    """Compare the checksums of a program's files with those in programs.toml."""
     for name, expected in program["files"].items():
         found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         if found != expected:
@@ -119,7 +120,7 @@ def difference(program: dict[str, Any], output: str, expected: str) -> str | Non
 
 
 def judge(program: dict[str, Any], results: dict[str, dict[str, Any]], earlier: dict[str, Any]) -> None:
-    """Add a verdict to each result: same, reference, or the difference from the reference."""
+    """Add a verdict to each program's result: same, reference, or the difference from the reference."""
     if "output" in earlier:
         results = {"reference": earlier, **results}
     order = ["reference", "cupy", *results]

@@ -47,8 +47,8 @@ COUNTED = (
 )
 """The test modules that run by default: tests of NumPy's names, kernels, `cupy.cuda`, `cupy.testing` and `cupyx`.
 
-Tests of private modules are left out (``cupy._core``, carray, CUB, cuTENSOR, caches of compilers, wrappers of CUDA's
-libraries, plans of FFTs), and so are those of packages and functions that PyGPU lacks by design: sparse matrices,
+Tests of private modules are omitted (``cupy._core``, carray, CUB, cuTENSOR, caches of compilers, wrappers of CUDA's
+libraries, plans of FFTs), and so are tests of packages and functions that PyGPU lacks by design: sparse matrices,
 images, signals, interpolation, the compiler of Python functions, textures, several processes, cosine and Hankel
 transforms.
 """
@@ -60,7 +60,7 @@ LONGEST = 160
 def last_error(message: str) -> str:
     """Return the line of a message that names the error.
 
-    Numbers in it are replaced, so that equal causes are counted together.
+    Numbers in the line are replaced, so that errors with the same cause are counted together.
     """
     lines = [line for line in message.splitlines() if line.strip() and not line.startswith("for ")]
     errors = [line for line in lines if re.match(r"(\w+\.)*\w*(Error|Exception|Warning)\b", line)]
@@ -116,7 +116,7 @@ def run(tests: Path, module: str, options: list[str], outcomes: Path, seconds: f
 
 
 def main() -> int:
-    """Run the tests, print the report, and return 1 if a test failed."""
+    """Run CuPy's tests, print the report, and return 1 if a test failed."""
     parser = argparse.ArgumentParser(description="Run CuPy's own tests over PyGPU.")
     parser.add_argument("checkout", type=Path, help="folder of a checkout of CuPy")
     parser.add_argument("paths", nargs="*", help="files and folders of tests, relative to the checkout's `tests`")

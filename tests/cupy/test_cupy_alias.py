@@ -36,7 +36,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def no_cupy(tmp_path: Path) -> Path:
-    """Return a folder for the Python path of a process: it hides an installed CuPy from that process."""
+    """Return a folder for the Python path of a process: the folder hides an installed CuPy from that process."""
     return hide(tmp_path / "hiding", "cupy", "cupyx")
 
 

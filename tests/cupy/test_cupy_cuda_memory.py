@@ -83,7 +83,7 @@ def test_memory_pointer_of_empty_block_copies_and_fills_no_bytes() -> None:
     assert cuda.MemoryPointer(cuda.Memory(0), 0).ptr == 0
 
 
-def test_unowned_memory_object_keeps_reference_to_memory_owner() -> None:
+def test_unowned_memory_object_holds_reference_to_memory_owner() -> None:
     a = PyGPU.arange(4, dtype="i4")
     unowned = cuda.UnownedMemory(a.ptr, a.nbytes, a)
     assert (unowned.ptr, unowned.size, unowned.device_id) == (a.ptr, 16, 0)
@@ -131,7 +131,7 @@ def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> N
     assert (head.ptr, tail.ptr) == (address, address + UNIT)
     del tail
     assert (pool.used_bytes(), pool.free_bytes(), pool.n_free_blocks()) == (UNIT, 3 * UNIT, 1)
-    pool.free_all_blocks()  # The pool keeps the allocation, because `head` uses a part of it.
+    pool.free_all_blocks()  # The pool cannot free the allocation, because `head` still uses a part of it.
     assert pool.total_bytes() == 4 * UNIT
     del head
     assert pool.n_free_blocks() == 1
@@ -160,7 +160,8 @@ def test_memory_pool_limit_is_enforced(pool: cuda.MemoryPool) -> None:
     with pytest.raises(memory.OutOfMemoryError, match=r"allocating 512 bytes \(allocated so far: 3,072 bytes, limit"):
         pool.malloc(1)
     blocks.clear()
-    assert pool.malloc(6 * UNIT).mem.size == 6 * UNIT  # The pool frees its unused blocks to stay within the limit.
+    # The pool frees its unused blocks so that its total size stays within the limit.
+    assert pool.malloc(6 * UNIT).mem.size == 6 * UNIT
     pool.set_limit(fraction=0.5)
     assert pool.get_limit() == cuda.runtime.memGetInfo()[1] // 2
     pool.set_limit(size=0)
@@ -177,7 +178,7 @@ def test_memory_pool_limit_is_read_from_environment(monkeypatch: pytest.MonkeyPa
     assert cuda.MemoryPool().get_limit() == cuda.runtime.memGetInfo()[1] // 2
 
 
-def test_pooled_memory_is_freed_once(pool: cuda.MemoryPool) -> None:
+def test_pooled_memory_freed_twice_is_returned_to_pool_once(pool: cuda.MemoryPool) -> None:
     block = pool.malloc(1)
     block.mem.free()  # type: ignore[attr-defined]
     block.mem.free()  # type: ignore[attr-defined]
@@ -190,7 +191,7 @@ def test_pooled_memory_is_freed_once(pool: cuda.MemoryPool) -> None:
         pool.free_all_free()
 
 
-def test_arrays_use_memory_pool_selected_by_program(pool: cuda.MemoryPool) -> None:
+def test_arrays_use_allocator_set_by_set_allocator(pool: cuda.MemoryPool) -> None:
     default = cuda.get_allocator()
     assert default == memory.get_default_memory_pool().malloc
     cuda.set_allocator(pool.malloc)

@@ -144,7 +144,7 @@ def test_driver_returns_context_of_stream() -> None:
         assert driver.streamGetCtx(stream.ptr) == driver.ctxGetCurrent() != 0
 
 
-def test_profiler_and_range_functions_can_be_called() -> None:
+def test_profiler_and_range_functions_raise_no_error() -> None:
     with pytest.warns(UserWarning, match="deprecated"), cuda.profile():
         pass
     nvtx.RangePush("outer", 1)
@@ -153,14 +153,16 @@ def test_profiler_and_range_functions_can_be_called() -> None:
     nvtx.MarkC("there")
     nvtx.RangePop()
     nvtx.RangePop()
-    nvtx.RangePop()  # No profiler range is open any more, so this call has no effect.
+    nvtx.RangePop()  # All profiler ranges have ended, so this call has no effect.
     profiler.start()
     profiler.stop()
     assert isinstance(nvtx.available, bool)
     PyGPU.profile.annotate(False)
 
 
-def test_environment_functions_return_paths_and_values(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_environment_functions_return_paths_and_values_of_variables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
     assert cuda.is_available()
     monkeypatch.setenv("CUDA_PATH", str(tmp_path))
     monkeypatch.setenv("NVCC", "some nvcc")

@@ -52,7 +52,7 @@ def test_device_of_memory_pointer_is_reported() -> None:
     assert cuda.device.from_pointer(a.ptr) == a.device
 
 
-def test_get_current_stream_returns_selected_stream_object() -> None:
+def test_get_current_stream_returns_stream_object_made_current() -> None:
     assert cuda.get_current_stream() is cuda.Stream.null
     stream, other = cuda.Stream(non_blocking=True), cuda.Stream()
     with stream as entered:
@@ -138,7 +138,7 @@ def test_stream_of_another_device_cannot_become_current_stream() -> None:
         assert cuda.get_current_stream() == cuda.Stream.null
 
 
-def test_external_streams_have_same_handle_as_original() -> None:
+def test_external_stream_object_has_same_handle_as_original_stream() -> None:
     class Foreign:
         def __init__(self, answer: Any) -> None:
             self.answer = answer

@@ -42,7 +42,7 @@ def host_for(value_type: str) -> np.ndarray:
         ("C2R", None, None, "PlanNd(shape=(3, 4, 8), fft_type=0x6c, batch=1, order='C')"),
     ],
 )
-def test_fft_plan_shows_its_parameters_and_fft_functions_accept_it(
+def test_fft_plan_repr_shows_parameters_and_fft_functions_accept_plan(
     value_type: Any, shape: Any, axes: Any, described: str
 ) -> None:
     host = host_for(value_type)
@@ -61,7 +61,7 @@ def test_fft_plan_shows_its_parameters_and_fft_functions_accept_it(
     assert cufft.get_current_plan() is None
 
 
-def test_current_fft_plan_is_plan_of_innermost_with_block_of_thread() -> None:
+def test_current_fft_plan_is_plan_of_innermost_with_block_in_thread() -> None:
     outer, inner = cufft.Plan1d(4, cufft.CUFFT_C2C, 1), cufft.Plan1d(5, cufft.CUFFT_C2C, 1)
     elsewhere = []
     with outer:
@@ -134,7 +134,8 @@ def test_fft_plan_transforms_into_output_array(order: str, axes: tuple[int, ...]
     plan.check_output_array(a, out)
     plan.fft(a, out, cufft.CUFFT_FORWARD)
     np.testing.assert_allclose(out.get(), np.fft.fftn(HOST, axes=axes), atol=1e-10)
-    plan.fft(out, out, cufft.CUFFT_INVERSE)  # As in cuFFT, the inverse transform does not scale.
+    # As in cuFFT, the inverse transform does not divide by the number of elements.
+    plan.fft(out, out, cufft.CUFFT_INVERSE)
     np.testing.assert_allclose(out.get(), HOST * np.prod([HOST.shape[axis] for axis in axes]), atol=1e-9)
 
 
@@ -209,7 +210,7 @@ def test_fft_plan_cache_information_is_printed(capsys: pytest.CaptureFixture[str
     assert "max size   : " in capsys.readouterr().out
 
 
-def test_deprecated_fft_setting_warns_and_unsupported_one_raises() -> None:
+def test_deprecated_fft_setting_warns_and_unsupported_setting_raises() -> None:
     with pytest.warns(DeprecationWarning, match="enable_nd_planning is deprecated"):
         assert config.enable_nd_planning is True
     with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
@@ -236,7 +237,7 @@ def packed(x: np.ndarray, n: int, axis: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("axis", [0, -1])
-def test_fftpack_stores_real_and_imaginary_parts(axis: int) -> None:
+def test_fftpack_functions_store_real_and_imaginary_parts_alternately(axis: int) -> None:
     host = HOST.real[0]
     a = cupy.array(host)
     for n in (None, 3, 8):

@@ -47,7 +47,8 @@ def test_elementwise_kernel_converts_scalar_to_type_of_parameter(difference: Ele
 def test_elementwise_kernel_truncates_scalar_for_integer_output(difference: ElementwiseKernel) -> None:
     x = PyGPU.arange(5, dtype=np.int32)
     for _ in range(2):
-        assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]  # 2.75 becomes 2, as by an assignment in NumPy.
+        # The scalar 2.75 becomes 2, as if it were assigned to an integer array of NumPy.
+        assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]
     with pytest.raises(TypeError):
         difference(x, 1j)
     for _ in range(2):
@@ -112,7 +113,7 @@ def test_raw_arrays_are_indexed_in_c_order_for_any_strides() -> None:
 
 
 def test_raw_array_of_more_than_2_to_the_31_elements_is_indexed_in_64_bits() -> None:
-    # A broadcast array of this size occupies little memory.
+    # The array is a broadcast view, so it occupies little memory.
     length = 70_000
     rows = PyGPU.broadcast_to(PyGPU.arange(length, dtype=np.int32)[:, None], (length, length))
     columns = PyGPU.broadcast_to(PyGPU.arange(length, dtype=np.int32), (length, length))
@@ -214,7 +215,7 @@ def test_elementwise_kernel_runs_preamble_loop_prep_and_after_loop() -> None:
     assert list(kernel.cached_codes) == [(np.dtype("float32"), np.dtype("float32"))]
 
 
-def test_elementwise_block_size_is_passed_to_kernel_launch() -> None:
+def test_elementwise_kernel_block_size_is_passed_to_kernel_launch() -> None:
     kernel = ElementwiseKernel(
         "T x",
         "T y",

@@ -183,7 +183,7 @@ def test_raw_module_loads_compiled_images(tmp_path: Path, add: RawKernel) -> Non
     )
     kernel = RawModule(path=str(path)).get_function("add")
     x = PyGPU.zeros(1, np.int32)
-    # A compiled image contains no parameter types, so PyGPU uses the size of the value.
+    # A compiled image contains no parameter types, so PyGPU uses the size of the passed value.
     kernel((1,), (1,), (x, 3, np.float32(2.5)))
     assert x.tolist() == [5]
     with pytest.raises(PyGPU.CudaError, match="CUDA_ERROR_FILE_NOT_FOUND"):

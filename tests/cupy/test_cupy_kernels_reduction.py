@@ -68,7 +68,7 @@ def test_reduction_kernel_applies_map_and_post_map_expressions() -> None:
     np.testing.assert_allclose(result.get(), np.sqrt((X.astype(np.float64) ** 2).sum()))
 
 
-def test_reduction_to_structure_fills_all_outputs_and_returns_first_one() -> None:
+def test_reduction_to_structure_fills_all_outputs_and_returns_first_output() -> None:
     extrema = ReductionKernel(
         "T x",
         "T low, T high",
@@ -134,7 +134,7 @@ def test_reduction_kernel_of_no_elements_returns_identity(total: ReductionKernel
         np.testing.assert_array_equal(largest(PyGPU.to_gpu(X), axis=axis).get(), X.max(axis))
 
 
-def test_reduction_kernel_can_be_pickled_and_keeps_its_code(total: ReductionKernel) -> None:
+def test_reduction_kernel_restored_from_pickle_has_same_code(total: ReductionKernel) -> None:
     again = pickle.loads(pickle.dumps(total))
     assert again(PyGPU.to_gpu(X)).tolist() == X.sum()
     assert list(again.cached_codes) == [("f", "f")]

@@ -156,7 +156,7 @@ def test_scatter_methods_apply_each_repeated_index() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_functions_removed_by_numpy_2_exist() -> None:
+def test_cupy_functions_that_numpy_2_removed_exist() -> None:
     a = cupy.array([[3, 1], [2, 4]])
     assert bool(cupy.alltrue(a))
     assert bool(cupy.sometrue(a))

@@ -45,14 +45,14 @@ def test_scatter_max_and_min_match_numpy_ufunc_at() -> None:
         cupyx.scatter_add(host, 0, 1)
 
 
-def test_rsqrt_is_reciprocal_of_square_root() -> None:
+def test_rsqrt_of_array_is_reciprocal_of_square_root() -> None:
     x = np.array([1.0, 4.0, 0.25], np.float32)
     got = cupyx.rsqrt(cupy.array(x))
     assert got.dtype == np.float32
     np.testing.assert_allclose(got.get(), 1 / np.sqrt(x), rtol=1e-6)
 
 
-def test_errstate_settings_apply_within_with_block() -> None:
+def test_errstate_settings_are_restored_after_with_block() -> None:
     assert cupyx.geterr() == {"divide": None, "over": None, "under": None, "invalid": None, "linalg": "ignore"}
     with cupyx.errstate(linalg="raise"):
         assert cupyx.geterr()["linalg"] == "raise"
@@ -63,7 +63,7 @@ def test_errstate_settings_apply_within_with_block() -> None:
         cupyx.seterr(linalg="warn")
 
 
-def test_allow_synchronize_warns_and_detects_no_synchronization() -> None:
+def test_allow_synchronize_false_warns_that_no_wait_is_detected() -> None:
     with cupyx.allow_synchronize(True):
         pass
     with pytest.warns(UserWarning, match="PyGPU does not detect"), cupyx.allow_synchronize(False):
@@ -197,7 +197,7 @@ def test_numpy_cupy_decorator_ignores_negative_to_unsigned_casts() -> None:
     @testing.numpy_cupy_array_equal()
     def cast(xp, source, target):
         values = xp.array([1, 255 if source is np.uint8 else -1], source).astype(target)
-        # The tested function imitates a device on which the conversion of -1 to an unsigned integer gives 0.
+        # The tested function imitates a device that converts -1 to the unsigned integer 0.
         return values * xp.array([1, 0], target) if xp is cupy and target is np.uint8 else values
 
     cast(source=np.float32, target=np.uint8)

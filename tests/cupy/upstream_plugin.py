@@ -1,8 +1,8 @@
 """Run CuPy's own tests with PyGPU, as a plugin of pytest; ``tests/cupy/run_upstream.py`` loads it.
 
-The tests import private modules of CuPy. Helpers of tests are loaded from the checkout of CuPy; every other private
-module is replaced by an empty stand-in, so that a file with one such test can be collected. A test that uses an
-attribute of a stand-in fails with the text of `PRIVATE`, and counts as private in the report.
+The tests import private modules of CuPy. Private modules with helpers for tests are loaded from the checkout of CuPy.
+Every other private module is replaced by an empty stand-in, so that pytest can collect a file in which one test imports
+it. A test that uses an attribute of a stand-in fails with the message `PRIVATE`, and counts as private in the report.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def load_helper(name: str) -> None:
 
 
 def nothing(*_: Any) -> None:
-    """Do nothing, in place of CuPy's functions that select accelerators; PyGPU has no accelerators."""
+    """Do nothing. This function replaces those by which CuPy selects accelerators, which PyGPU does not have."""
 
 
 def private_function(*_: Any, **__: Any) -> Any:
@@ -144,11 +144,17 @@ def no_names(*_: Any) -> list[Any]:
 
 
 def along_each_axis() -> None:
-    """Replace CuPy's private function that transforms one axis after another. Tests only compare it by `is`."""
+    """Replace CuPy's private function that transforms one axis after another.
+
+    Tests only compare this function by `is`.
+    """
 
 
 def along_all_axes() -> None:
-    """Replace CuPy's private function that transforms all axes by one plan. Tests only compare it by `is`."""
+    """Replace CuPy's private function that transforms all axes by one plan.
+
+    Tests only compare this function by `is`.
+    """
 
 
 def default_fft_function(
@@ -237,7 +243,7 @@ install_helpers()
 
 
 def pytest_runtest_teardown() -> None:
-    """End captures that a failed test has left open, because no later test could wait for the device."""
+    """End stream captures that a failed test has left active, because later tests could not wait for the device."""
     for stream in list(facade_stream._known.values()):
         if stream.is_capturing():
             with contextlib.suppress(RuntimeError):

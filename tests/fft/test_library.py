@@ -118,7 +118,7 @@ def test_ffts_in_four_threads_and_streams_match_numpy() -> None:
 
 
 @simulated_only
-def test_error_of_fft_library_raises_cuda_error_with_code(simulated_library: ctypes.CDLL) -> None:
+def test_error_of_vendor_fft_library_raises_cuda_error_with_code(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((2, 23), "complex64")
     before = simulated_library.simulated_fft_plans()
     simulated_library.sim_mathematics_fault(vendor_name("MakePlanMany64"), 1, 8)
@@ -148,7 +148,7 @@ def output(library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.starts_processes
-def test_missing_fft_library_raises_error_naming_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_fft_library_raises_error_that_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = output(str(tmp_path / "none.so"), monkeypatch)
     assert text.startswith("None\n")
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text

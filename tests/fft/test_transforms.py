@@ -79,7 +79,7 @@ def test_fft_accepts_any_layout(layout: str) -> None:
                 same(PyGPU.fft.rfft(array, axis=axis), np.fft.rfft(host, axis=axis))
         if host.size:
             same(PyGPU.fft.fftn(array), np.fft.fftn(host))
-        np.testing.assert_array_equal(array.get(), host)  # The transforms must not have changed their input.
+        np.testing.assert_array_equal(array.get(), host)  # The transforms must not have changed their input array.
 
 
 def test_fft_of_inner_axes_matches_numpy() -> None:
@@ -118,7 +118,7 @@ def test_fft_writes_into_out_array_of_any_dtype_and_layout() -> None:
     same(half, np.fft.ihfft(real.get()))
 
 
-def test_fft_is_correct_if_out_overlaps_padded_input() -> None:
+def test_fft_is_correct_if_out_array_overlaps_padded_input() -> None:
     memory = PyGPU.to_gpu(numbers("complex128", 10))
     host = memory.get()
     PyGPU.fft.fft(memory[:4], 8, out=memory[2:])
@@ -129,7 +129,8 @@ def test_fft_over_empty_or_one_element_axis_matches_numpy() -> None:
     compare("fft", np.zeros((0, 4)))
     compare("rfftn", np.zeros((3, 0, 4), "float32"), axes=(0, 2))
     compare("fft", np.zeros(0), 3)
-    if IS_GPU:  # NumPy leaves this result uninitialized, so PyGPU's zeros are checked without NumPy.
+    # NumPy leaves this result uninitialized, so PyGPU's result, which is zero, is not compared with NumPy's.
+    if IS_GPU:
         assert not PyGPU.fft.irfft(PyGPU.zeros((2, 0), "complex64"), 4).get().any()
     for name in ("fft", "ifftn", "rfft", "rfft2", "ihfft"):
         compare(name, numbers("float32", 1, 1))
@@ -170,7 +171,7 @@ def test_fft_with_invalid_arguments_raises_same_message_as_numpy(place: int) -> 
     assert str(ours.value) == str(theirs.value)
 
 
-def test_fft_rejects_host_arrays_invalid_axes_and_read_only_out() -> None:
+def test_fft_rejects_host_arrays_invalid_axes_and_read_only_out_array() -> None:
     with pytest.raises(TypeError, match="to_gpu"):
         PyGPU.fft.fft(np.ones(3))
     array = PyGPU.ones(4, "complex64")

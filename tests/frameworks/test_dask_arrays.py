@@ -1,4 +1,5 @@
-"""Test Dask arrays whose chunks are device arrays: results match those of NumPy chunks and stay on the device."""
+"""Test Dask arrays whose chunks are device arrays: results match those of NumPy chunks and the results stay on the
+device."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ da = pytest.importorskip("dask.array")
 
 Operation = Callable[[Any], Any]
 
-# Common operations of Dask arrays. Each must return a GPUArray, not an ndarray.
+# Common operations of Dask arrays. Each operation must return a GPUArray, not an ndarray.
 CORE: dict[str, Operation] = {
     "compute": lambda x: x,
     "a number is added": lambda x: x + 1,

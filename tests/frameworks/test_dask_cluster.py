@@ -25,8 +25,8 @@ pytestmark = [
 
 MEGABYTE = 1_000_000
 SETTINGS = {
-    # A worker spills arrays to disk when the arrays' sizes, as Dask counts them, reach half of the worker's limit.
-    # Spilling by the memory of the process is off, because that memory depends on the system.
+    # A worker spills arrays to disk when the arrays' sizes, as Dask counts them, reach half of the worker's memory
+    # limit. Spilling by the memory use of the process is off, because that use depends on the system.
     "distributed.worker.memory.target": 0.5,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -79,7 +79,7 @@ def class_device_and_process(array: PyGPU.GPUArray) -> tuple[str, int, int]:
     return type(array).__name__, array.device.index, os.getpid()
 
 
-def test_each_dask_worker_uses_device_of_its_environment(client: Any) -> None:
+def test_each_dask_worker_uses_device_from_its_environment_variable(client: Any) -> None:
     places = client.run(lambda: (PyGPU.zeros(1).device.index, PyGPU.current_device()))
     wanted = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
     assert set(places.values()) == wanted
@@ -94,7 +94,7 @@ def test_dask_array_is_computed_by_two_workers_and_returned(client: Any) -> None
         np.testing.assert_allclose(got.get(), operation(host))
 
 
-def test_dask_futures_keep_results_on_device_until_gathered(client: Any) -> None:
+def test_results_of_dask_futures_stay_on_device_until_gathered(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
     places = [
@@ -151,7 +151,7 @@ def test_task_that_ends_dask_worker_raises_and_cluster_continues(client: Any) ->
 
 
 def test_dask_cluster_recomputes_only_results_of_killed_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The task is retried, because it may be sent to the worker while the worker is being killed.
+    # The task is retried, because Dask may send it to a worker that is being killed.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)
     first, second = client.scheduler_info()["workers"]

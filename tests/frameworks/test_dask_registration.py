@@ -171,7 +171,7 @@ def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
 
 
 @pytest.mark.parametrize("serializers", [("dask",), ("pickle",)])
-def test_array_of_every_layout_and_dtype_survives_dask_message(serializers: tuple[str, ...]) -> None:
+def test_array_is_unchanged_after_transfer_by_dask_message(serializers: tuple[str, ...]) -> None:
     protocol = pytest.importorskip("distributed.protocol")
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
@@ -221,7 +221,8 @@ def test_spill_buffer_writes_arrays_to_disk_and_restores_them(tmp_path: Any) -> 
     spill = pytest.importorskip("distributed.spill")
     buffer = spill.SpillBuffer(str(tmp_path), target=2_500_000)
     for number in range(6):
-        buffer[f"a{number}"] = PyGPU.full(125_000, number, "f8")  # Each array has 1 MB.
+        # Each array occupies 1 MB; the buffer keeps at most 2.5 MB on the device.
+        buffer[f"a{number}"] = PyGPU.full(125_000, number, "f8")
     assert (len(buffer.fast), len(buffer.slow)) == (2, 4)
     for number in range(6):
         array = buffer[f"a{number}"]

@@ -19,7 +19,7 @@ def host() -> np.ndarray:
     return np.arange(12.0).reshape(3, 4)
 
 
-def test_xarray_operations_keep_data_on_device(host: np.ndarray) -> None:
+def test_data_of_xarray_operations_stay_on_device(host: np.ndarray) -> None:
     xr = pytest.importorskip("xarray")
 
     def labelled(values: Any) -> Any:
@@ -41,7 +41,7 @@ def test_xarray_operations_keep_data_on_device(host: np.ndarray) -> None:
         np.testing.assert_allclose(got.data.get(), wanted.data, err_msg=name)
 
 
-def test_xarray_with_dask_chunks_keeps_data_on_device(host: np.ndarray) -> None:
+def test_data_of_xarray_with_dask_chunks_stay_on_device(host: np.ndarray) -> None:
     xr = pytest.importorskip("xarray")
     pytest.importorskip("dask.array")
     a = xr.DataArray(PyGPU.to_gpu(host), dims=("time", "place")).chunk({"place": 2})

@@ -1,4 +1,5 @@
-"""Test the operations of xarray's page "Quick overview": each matches NumPy and returns an array on the device."""
+"""Test the operations of xarray's page "Quick overview": each operation gives NumPy's result and returns an array on
+the device."""
 
 from __future__ import annotations
 
@@ -111,7 +112,7 @@ def test_xarray_attributes_and_repr_work_with_device_data() -> None:
     assert not x.identical(x + 1)
 
 
-@pytest.mark.reads_in_place  # The marker's fixture restores the setting of strict mode.
+@pytest.mark.reads_in_place  # The marker's fixture restores the strict mode setting.
 def test_xarray_implicit_conversion_to_numpy_and_pandas_raises() -> None:
     _core._set_strict(True)
     x = labelled(PyGPU.to_gpu(HOST))

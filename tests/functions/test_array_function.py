@@ -1,4 +1,5 @@
-"""Test NumPy functions with device arrays (NEP 18): results of dispatched functions, and errors of all others."""
+"""Test NumPy functions with device arrays (NEP 18): results of dispatched functions, and errors of all other
+functions."""
 
 from __future__ import annotations
 
@@ -115,8 +116,8 @@ PROGRAMS = {
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
 }
-# Functions that Dask calls most often. Only these are tested on a GPU, because each call
-# may need kernels, which the simulated GPU compiles slowly.
+# Functions that Dask calls most often. On a GPU only these functions are tested, because a simulated GPU compiles
+# kernels slowly.
 FIRST = [
     "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",
     "zeros_like", "empty_like", "asarray", "array", "save", "array2string", "shares_memory", "may_share_memory",
@@ -149,7 +150,7 @@ def same(ours: Any, numpys: Any) -> None:
 
 
 def is_in_numpy(name: str) -> bool:
-    """Return whether the installed NumPy has a function: some are new in NumPy 2.1."""
+    """Return whether the installed NumPy has a function: some functions are new in NumPy 2.1."""
     return hasattr(np, name)
 
 
@@ -193,7 +194,7 @@ def test_repeated_dispatch_without_keywords_gives_same_results_and_errors() -> N
         for _ in range(3):
             same(eval(program, ours), eval(program, numpys))
     assert array_function.direct_functions[np.where] == (PyGPU.where, 3)
-    # Arrays of a subclass, keywords and host arrays are handled by `call`.
+    # Calls with keywords, host arrays or arrays of a subclass are passed to the function `call`.
     derived = Derived(numpys["a"].copy())
     assert np.array_equal(np.concatenate((derived, derived)).get(), np.concatenate((numpys["a"],) * 2))
     same(np.reshape(ours["a"], shape=(3, 2)), numpys["a"].reshape(3, 2))
@@ -274,7 +275,7 @@ def test_unsupported_numpy_parameter_accepts_only_default_value() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     assert np.linspace(0, 1, 3, axis=0).shape == (3,)
     assert np.nanvar(array, mean=np._NoValue).tolist() == pytest.approx(np.arange(6.0).var())
-    # No function of PyGPU lacks a parameter of NumPy's function, so the test defines a function that lacks one.
+    # Every function of PyGPU has all parameters of NumPy's function, so the test defines a function that lacks one.
     call = ArgumentAdapter("nanvar", np.nanvar, lambda a, axis=None: PyGPU.nanvar(a, axis))
     assert call((array,), {"axis": 0, "mean": np._NoValue}).tolist() == [2.25, 2.25, 2.25]
     with pytest.raises(TypeError, match=r"numpy\.nanvar: PyGPU's function has no parameter mean, given 2\.0"):

@@ -32,8 +32,8 @@ HOST: dict[str, Any] = {
     "one": np.array(3.0),
 }
 
-# Expressions, separated by `;`, of the arrays in `HOST`; `xp` is NumPy or PyGPU.
-# The expressions on one line use nearly the same kernels.
+# Expressions, separated by `;`, with the arrays in `HOST`; `xp` is NumPy or PyGPU. The expressions on one line use
+# nearly the same kernels.
 CALCULUS = """
 xp.gradient(a); xp.gradient(a[0], 2.0); xp.gradient(a[::-1, ::2], 0.5, 2, edge_order=2); xp.gradient(u, axis=1)
 xp.gradient(a, s, axis=1); xp.gradient(a, [0, 1, 2, 3], s, edge_order=2); xp.gradient(c); xp.gradient(b, axis=(1, 0))
@@ -93,7 +93,7 @@ xp.min_scalar_type(u); xp.shares_memory(a[::2], a[1::2]); xp.may_share_memory(a[
 xp.issubdtype(a.dtype, xp.floating); xp.s_[1:2]; xp.array_str(i); xp.array_repr(i); xp.array2string(i); xp.isscalar(3)
 xp.promote_types('f4', 'i4'); isinstance(a, xp.ndarray)
 """
-FEW = (  # Each of these expressions needs a compilation of kernels on a simulated GPU.
+FEW = (  # A simulated GPU must compile kernels for each of these expressions.
     "xp.gradient(u, axis=1)", "xp.interp(x, s, v[:5])", "xp.interp(x, s[:1], v[:1])", "xp.trapezoid(a)",
     "xp.unwrap(angles)", "xp.convolve(v, w)", "xp.correlate(w, v, 'same')", "xp.cov(a)", "xp.cross(t, w)",
     "xp.delete(a, m, 1)", "xp.insert(a, [1, 1, 4], 5, axis=1)", "xp.trim_zeros(j)", "xp.packbits(u)",
@@ -165,7 +165,7 @@ def test_fill_diagonal_matches_numpy() -> None:
             PyGPU.fill_diagonal(wrong, 1)
 
 
-def test_in_operator_is_true_if_value_equals_an_element() -> None:
+def test_in_operator_is_true_if_value_equals_array_element() -> None:
     array = PyGPU.to_gpu(np.array([[1, 2], [3, 4]]))
     assert 3 in array
     assert np.int8(2) in array

@@ -1,4 +1,4 @@
-"""Test convolution and correlation of infinities and NaNs, in one block of rows and in several."""
+"""Test convolution and correlation of infinities and NaNs, computed in one block of rows or in several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Test functions such as `linspace` whose ends are device arrays, grids with such ends, and `cross` of 2D vectors."""
+"""Test functions such as `linspace` whose end points are device arrays, grids with such end points, and `cross` of 2D
+vectors."""
 
 from __future__ import annotations
 
@@ -42,20 +43,21 @@ def test_logspace_with_number_and_array_has_same_dtype_as_numpy() -> None:
         np.testing.assert_allclose(ours, numpys, rtol=1e-5)
 
 
-def test_mgrid_and_ogrid_with_ends_in_device_arrays_match_numpy() -> None:
+def test_mgrid_and_ogrid_with_end_points_in_device_arrays_match_numpy() -> None:
     def gpu(value: Any) -> PyGPU.GPUArray:
         return PyGPU.to_gpu(np.array(value))
 
     assert_same(PyGPU.mgrid[gpu(0) : gpu(5)], np.mgrid[0:5])
     assert_same(PyGPU.mgrid[0 : 5 : gpu(2)], np.mgrid[0:5:2])
     assert_same(PyGPU.mgrid[gpu(0) : gpu(3.0), 0:2], np.mgrid[0:3.0, 0:2])
-    assert PyGPU.mgrid[0:3, 0:4, 0:2].flags.c_contiguous  # A contiguous grid can be viewed with other shapes.
+    # A grid must be contiguous, so that it can be viewed with other shapes.
+    assert PyGPU.mgrid[0:3, 0:4, 0:2].flags.c_contiguous
     for one, other in zip(PyGPU.ogrid[gpu(0) : gpu(3.0), 0:2], np.ogrid[0:3.0, 0:2], strict=True):
         assert_same(one, other)
 
 
 def in_space(vectors: np.ndarray) -> np.ndarray:
-    """Append a zero to vectors of two elements, whose cross product NumPy 2.5 rejects."""
+    """Append a zero to vectors of two elements, because NumPy 2.5 computes cross products only in three dimensions."""
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
@@ -83,7 +85,7 @@ SPACED = {"linspace": PyGPU.linspace, "logspace": PyGPU.logspace, "geomspace": P
 
 
 def check_spaced(name: str, ends: tuple[Any, Any], ours: tuple[Any, Any], **keywords: Any) -> None:
-    """Compare a function of two ends with NumPy's. Powers may differ in their last bits."""
+    """Compare a function of two end points with NumPy's function. Computed powers may differ in the last bits."""
     expected = getattr(np, name)(*ends, **keywords)
     result = SPACED[name](*ours, **keywords)
     assert isinstance(result, PyGPU.GPUArray)
@@ -113,7 +115,7 @@ def test_linspace_and_similar_functions_between_arrays_match_numpy(
 
 
 @pytest.mark.parametrize("name", SPACED)
-def test_linspace_and_similar_functions_accept_device_end_with_host_end(name: str) -> None:
+def test_linspace_and_similar_functions_accept_device_end_and_host_end(name: str) -> None:
     start, stop = PAIRS["arrays"]
     check_spaced(name, (start, stop), (PyGPU.to_gpu(start), stop))
     check_spaced(name, (start, stop), (start, PyGPU.to_gpu(stop)))

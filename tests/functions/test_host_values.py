@@ -23,8 +23,8 @@ CREATING = (
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# Functions that accept any value, like NumPy's functions of the same names: they report types, shapes or memory,
-# print values, or write values to files.
+# Functions that accept any value, like NumPy's functions of the same names: they report types, shapes or memory
+# addresses, print values, or write values to files.
 ACCEPTING_ANY_VALUE = (
     "array2string array_equal array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
@@ -35,7 +35,7 @@ ACCEPTING_ANY_VALUE = (
 )
 # Functions of polynomials. They accept a list of coefficients.
 POLYNOMIALS = {"roots", *(name for name in dir(np) if name.startswith("poly"))}
-# Functions that NumPy has deprecated. They raise an error only after a deprecation warning.
+# Functions that NumPy has deprecated. For host values, they give a deprecation warning before they raise an error.
 DEPRECATED = {"row_stack"}
 
 # Arguments of the tested functions. A function that is not listed here gets one to three arrays.
@@ -92,7 +92,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Yield the tested functions of PyGPU, each with its arguments from `GIVEN`. The functions listed above are
+    """Yield the tested functions of PyGPU, each with its arguments from `GIVEN`. The functions in the lists above are
     omitted."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*CREATING.split(), *ACCEPTING_ANY_VALUE.split(), *POLYNOMIALS, *DEPRECATED}
@@ -105,8 +105,8 @@ def functions() -> Iterator[Any]:
 def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
     """Return the text of the `TypeError` that a call raises.
 
-    Without `is_exact`, the function is called with one argument, then two, and so on, until the error is not about the
-    number of arguments any more.
+    Without `is_exact`, the function is called with one argument, then two, and so on, until the error no longer
+    concerns the number of arguments.
     """
     text = "no error"
     for count in range(len(given) if is_exact else 1, len(given) + 1):
@@ -122,7 +122,7 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     arguments = tuple(np.array(one) if isinstance(one, list) else one for one in rows)
-    # `copyto` with an ndarray as target copies from the device, so `to_gpu` would be the wrong advice.
+    # `copyto` with an ndarray as target copies a device array to the host, so the advice `to_gpu` would be wrong.
     advice = "source.get(out=target)" if function is PyGPU.copyto else "PyGPU.to_gpu(x)"
     assert advice in error_of(function, arguments, is_exact=given is not None)
 

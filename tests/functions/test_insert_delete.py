@@ -1,4 +1,4 @@
-"""Test `repeat`, `delete`, `insert` and `trim_zeros` with each kind of index: values, dtypes and errors are NumPy's."""
+"""Test `repeat`, `delete`, `insert` and `trim_zeros` with each kind of index: values, dtypes and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check(name: str, host: np.ndarray, *arguments: Any) -> None:
     wanted = outcome(getattr(np, name), host, *arguments)
     got = outcome(getattr(PyGPU, name), PyGPU.to_gpu(host), *arguments)
     if isinstance(wanted, type):
-        # If both the number and the values of the counts are wrong, NumPy and PyGPU may report different errors.
+        # If both the number of repeat counts and their values are wrong, NumPy and PyGPU may report different errors.
         assert got == wanted or {got, wanted} <= {ValueError, TypeError}, (name, arguments, wanted, got)
         return
     assert isinstance(got, PyGPU.GPUArray), (name, host.shape, arguments, got)

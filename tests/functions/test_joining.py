@@ -17,7 +17,7 @@ SPLITTING = ["split", "array_split", "hsplit", "vsplit", "dsplit"]
 
 
 def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
-    """Return arrays of a shape in different layouts."""
+    """Return arrays with the same shape and different layouts."""
     count = int(np.prod(shape))
     dense = (np.arange(count) % 50).astype(dtype).reshape(shape)
     sliced = np.zeros((*(2 * length for length in shape[:-1]), 3 * shape[-1] + 1), dtype)
@@ -28,7 +28,7 @@ def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
 
 
 def given(host: np.ndarray) -> PyGPU.GPUArray:
-    """Return a device array with the values and the layout of one of the arrays that `views` returns."""
+    """Return a device array with values and layout of `host`, which is one of the arrays that `views` returns."""
     if host.base is None or not host.size or not all(host.strides):
         return (
             PyGPU.broadcast_to(PyGPU.to_gpu(host[:1, :1, :1]), host.shape) if 0 in host.strides else PyGPU.to_gpu(host)
@@ -168,7 +168,7 @@ def test_captured_concatenate_joins_values_present_at_launch() -> None:
     assert out.tolist() == [7, 7, 1, 1, 1]
 
 
-def test_concatenate_with_out_overlapping_operand_is_correct() -> None:
+def test_concatenate_is_correct_if_out_array_overlaps_operand() -> None:
     a = PyGPU.arange(6)
     assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]
 

@@ -87,7 +87,7 @@ def test_resize_repeats_array_to_shape(shape: Any) -> None:
             assert_same(ours[1], numpys[1])
 
 
-def test_copy_owns_its_memory_and_has_requested_memory_order() -> None:
+def test_copy_function_returns_new_memory_in_requested_memory_order() -> None:
     a = PyGPU.to_gpu(HOST).T
     for order in "KCFA":
         copied = PyGPU.copy(a, order)

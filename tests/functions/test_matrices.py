@@ -114,7 +114,7 @@ def test_array_comparisons_match_numpy() -> None:
     compare("array_equal", np.zeros(0, "float32"), np.zeros(0, "float32"))
 
 
-def test_type_functions_match_numpy() -> None:
+def test_type_query_functions_match_numpy() -> None:
     numbers = np.array([1, 1j, 0], "complex64")
     for name in ("iscomplex", "isreal", "iscomplexobj", "isrealobj"):
         compare(name, numbers)

@@ -1,4 +1,4 @@
-"""Test that each function of `PyGPU._functions` is a name of the package `PyGPU`, and not of `PyGPU._core`."""
+"""Test that each function of `PyGPU._functions` is in the namespace of `PyGPU`, and not in that of `PyGPU._core`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FUNCTIONS = sorted(name for name, home in index.HOME.items() if home.startswith(
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_function_is_in_package_and_not_in_core_module(name: str) -> None:
+def test_public_function_is_in_package_and_not_in_core_module(name: str) -> None:
     assert getattr(PyGPU, name) is _functions.find(name)
     assert name in PyGPU.__all__ or hasattr(__builtins__, name)
     assert not hasattr(PyGPU._core, name)

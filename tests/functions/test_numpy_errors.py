@@ -1,5 +1,5 @@
-"""Test calls for which PyGPU once differed from NumPy: it accepted input that NumPy rejects, or rejected valid
-input."""
+"""Test calls for which PyGPU once differed from NumPy: PyGPU accepted input that NumPy rejects, or rejected input that
+NumPy accepts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support import assert_same
 
 
 @pytest.mark.parametrize("order", [None, "C", "F"])
-def test_index_conversions_accept_bools_and_order_none(order: Any) -> None:
+def test_index_conversion_functions_accept_bools_and_order_none(order: Any) -> None:
     host = (np.array([True, False]), np.array([1, 2]))
     ours = tuple(PyGPU.to_gpu(part) for part in host)
     assert_same(PyGPU.ravel_multi_index(ours, (3, 4), order=order), np.ravel_multi_index(host, (3, 4), order=order))
@@ -22,7 +22,7 @@ def test_index_conversions_accept_bools_and_order_none(order: Any) -> None:
         assert_same(one, other)
 
 
-def test_index_conversions_reject_same_arguments_as_numpy() -> None:
+def test_index_conversion_functions_reject_same_arguments_as_numpy() -> None:
     index = PyGPU.to_gpu([0, 1])
     for number in (12, 100, -1, np.int64(12)):
         with pytest.raises(ValueError, match=f"index {number} is out of bounds for array with size 12"):
@@ -68,7 +68,7 @@ def test_correlate_rejects_0d_arrays_and_gradient_rejects_bools() -> None:
         PyGPU.gradient(PyGPU.to_gpu([True, False, True]))
 
 
-# The gradient divides by a spacing of 0, and NumPy warns about that division.
+# `gradient` divides by a spacing of 0, and NumPy warns about this division.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("edge_order", [1, 2])
 @pytest.mark.parametrize("coordinates", [[True, False, True], [True, True, True]])

@@ -31,7 +31,7 @@ def test_name_listed_as_not_planned_raises_error_with_replacement(text: str, nam
 
 
 @pytest.mark.parametrize("name", index.GROUPS["NumPy's own"])
-def test_object_of_numpy_is_provided_unchanged(name: str) -> None:
+def test_object_of_numpy_is_same_object_in_pygpu(name: str) -> None:
     assert getattr(PyGPU, name) is getattr(np, name)
 
 

@@ -24,7 +24,7 @@ def assert_near(got: PyGPU.GPUArray, wanted: Any, tolerance: float = 1e-9) -> No
 
 
 def with_dtype(given: Any, dtype: str | None) -> np.ndarray:
-    """Return an array converted to a dtype, unless its numbers are complex."""
+    """Return an array converted to a dtype, unless the array has complex numbers."""
     host = np.array(given)
     return host.astype(dtype) if dtype and (host.dtype.kind != "c" or dtype == "complex64") else host
 

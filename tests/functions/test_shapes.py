@@ -71,7 +71,7 @@ def test_atleast_functions_accept_several_arrays() -> None:
     assert (a.shape, b.shape) == ((1, 3), (1, 1))
 
 
-def test_broadcast_arrays_returns_views_of_one_shape() -> None:
+def test_broadcast_arrays_returns_views_of_common_shape() -> None:
     a, b = PyGPU.zeros((3, 1)), PyGPU.zeros(4)
     for views in (PyGPU.broadcast_arrays(a, b), np.broadcast_arrays(a, b)):
         assert [view.shape for view in views] == [(3, 4)] * 2

@@ -146,7 +146,7 @@ def is_positional(parameter: inspect.Parameter) -> bool:
 
 
 def counterparts(numpys: _Parameters, ours: _Parameters) -> dict[str, str]:
-    """Pair the parameters of NumPy's and PyGPU's function: by name, else by position, and `*args` and `**kwargs` by
+    """Pair the parameters of NumPy's and PyGPU's function: by name, or else by position, and `*args` and `**kwargs` by
     kind."""
     pairs = {name: name for name in numpys if name in ours}
     positional = [name for name, parameter in ours.items() if is_positional(parameter)]

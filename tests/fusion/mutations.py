@@ -3,11 +3,11 @@
 
     python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a location ...]
 
-The tool builds one extension from a copy of the sources. In it, the calls of `flush::flush` and `flush::has_pending`
-read two environment variables. One variable names a call that acts as if no operation were pending. The other names a
-file that records which tests reach a call while operations are pending. First all tests run once to record this. Then
-each call is disabled in turn, and the tests that reach it run until one fails, beginning with tests that reach the
-fewest other calls.
+The tool builds one extension from a copy of the sources. In this extension, the functions `flush::flush` and
+`flush::has_pending` read two environment variables. One variable names the source location of a call, which then acts
+as if no operation were pending. The other variable names a file that records which tests reach a call while operations
+are pending. First all tests run once to write this record. Then each call is disabled in turn, and the tests that reach
+it run until one fails, beginning with tests that reach the fewest other calls.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class CallSite(NamedTuple):
 
 
 def places() -> Iterator[CallSite]:
-    """Yield each source line that flushes pending operations, or that queries whether operations are pending."""
+    """Yield the location of each source line that flushes or that queries whether operations are pending."""
     for path in sorted((ROOT / "src").rglob("*.rs")):
         file, text = str(path.relative_to(ROOT)), path.read_text()
         if file == GATE:
@@ -129,7 +129,7 @@ def replaced(text: str, before: str, after: str) -> str:
 def write(path: Path, text: str) -> None:
     """Write a file of the copied sources with a constant modification time, so that cargo rebuilds only changed files.
 
-    The time is that of the original file or that of this tool, whichever is later.
+    The time is the modification time of the original file or of mutations.py, whichever is later.
     """
     path.write_text(text)
     newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)
@@ -137,7 +137,7 @@ def write(path: Path, text: str) -> None:
 
 
 def instrumented() -> dict[str, str]:
-    """Return the files of the flush functions, changed so that they check whether the call is disabled."""
+    """Return the source files of the flush functions, changed so that a disabled call has no effect."""
     gate = (ROOT / GATE).read_text()
     gate = replaced(gate, "#[inline(always)]\npub fn has_pending", "#[track_caller]\npub fn has_pending")
     count = "LANDING.is_any()"
@@ -155,7 +155,7 @@ def instrumented() -> dict[str, str]:
 
 
 def build() -> None:
-    """Copy the sources, add the check for disabled calls, build the extension, and put it into the copied package."""
+    """Copy the sources, add the check for disabled calls, and build the extension into a copy of the package."""
     changed = instrumented()
     folder = BUILD / "source"
     shutil.rmtree(folder, ignore_errors=True)
@@ -188,11 +188,11 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
     }
     command = [sys.executable, "-u", "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", *options, *tests]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode in (0, 5):  # 0: all tests passed; 5: the file has no test for this backend.
+    if done.returncode in (0, 5):  # 0: all tests passed; 5: pytest found no test for this backend.
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # If there is no report of a failure, the process has crashed in the test that began last.
+    # If there is no report of a failure, the process has crashed in the last test that began.
     begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
     return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 

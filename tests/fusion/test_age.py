@@ -47,7 +47,7 @@ def helpers() -> list[Path]:
 
 
 def switches() -> int:
-    """Return the number of context switches of the helper thread."""
+    """Return the number of context switches that the helper thread has made."""
     text = (helpers()[0] / "status").read_text()
     return int(text.split("voluntary_ctxt_switches:")[1].split()[0])
 
@@ -69,7 +69,7 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     y = x + 1
     end = time.perf_counter() + 5
     while not counted["closed"] and time.perf_counter() < end:
-        pass  # The loop holds the GIL almost all the time.
+        pass  # This loop holds the GIL almost all the time.
     assert counted["closed"] == {"age": 1}
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
@@ -133,7 +133,7 @@ def test_launch_that_fails_in_helper_thread_raises_when_result_is_used() -> None
     is_true_within(lambda: waiting() == 0)
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
         y.get()
-    PyGPU.flush()  # This flush must not raise the error again, because a use of the result has raised it above.
+    PyGPU.flush()  # This flush must not raise the error again, because the use of the result above has raised it.
     driver.clear_faults()
 
 
@@ -222,7 +222,7 @@ def test_helper_thread_does_not_launch_into_capture_by_another_library(non_block
         # Begin a capture in the global mode, during which unsafe calls of any thread would end the capture.
         assert driver.call(begin, handle, 0) == 0
         _core._bound_fusion_age(100)
-        time.sleep(0.02)  # During this time, the helper thread checks the pending queue many times.
+        time.sleep(0.02)  # During this wait, the helper thread checks the pending queue many times.
         code = driver.call(end, handle, ctypes.addressof(graph))
     assert (code, bool(graph)) == (0, True)
     np.testing.assert_array_equal(y.get(), HOST + 1)

@@ -65,14 +65,15 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Compute three results in one kernel. The two intermediate results stay alive, so the kernel must store them."""
+    """Compute three results in one kernel. The caller keeps both intermediate results alive, so the kernel must store
+    them."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]
 
 
 def chosen(part: Any) -> Any:
-    """Select elements of one view or of another view by a condition. The three views begin at different offsets."""
+    """Select elements of two views by a condition. The condition and the two views begin at different offsets."""
     xp = PyGPU if isinstance(part, PyGPU.GPUArray) else np
     return xp.where(squared(part)[:-2] != 0, part[1:-1], squared(part[2:]))
 

@@ -36,8 +36,8 @@ def ufuncs() -> list[str]:
 
 
 def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
-    """Apply the function to a pending operand, and use the result in another operation, so that one kernel can fuse all
-    three."""
+    """Apply the function to a pending operand, and use the result in another operation, so that one kernel can compute
+    all three operations."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]
@@ -45,7 +45,7 @@ def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
 
 def call_in_both_ways(function: Any, first: Any, second: Any) -> None:
     """Call a function with the fusion mode "off", then with pending operands."""
-    with contextlib.suppress(TypeError):  # The ufunc does not support this dtype.
+    with contextlib.suppress(TypeError):  # The ufunc does not support the dtype.
         with mode("off"):
             apply_between_functions(function, first, second)
         results = apply_between_functions(function, first, second)
@@ -71,7 +71,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
             with mode("off"):
                 wanted = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
-            continue  # The ufunc does not support this dtype.
+            continue  # The ufunc does not support the dtype.
         with limits(meetings=1):
             counted = Counted()
             got = apply_between_functions(function, first, second)

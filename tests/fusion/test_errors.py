@@ -1,6 +1,6 @@
 """Test errors of deferred operations.
 
-The flush and each later use of the failed operation's result raise its error. Other operations are not affected.
+The flush and each later use of the failed operation's result raise the operation's error. Other operations succeed.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Dri
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # The product has another shape than `first`, so it has a separate kernel.
+    second = first * cube  # The product has another shape than `first`, so a separate kernel computes it.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()
@@ -207,7 +207,7 @@ def limit_memory_to_use_plus(extra: int) -> None:
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
 
 
-def test_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver) -> None:
+def test_pending_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     limit_memory_to_use_plus(100 * KIB)
     y = x + 1
@@ -222,7 +222,7 @@ def test_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver)
     np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
 
 
-def test_result_within_memory_limit_is_valid_if_other_result_fails(driver: simulated.Driver) -> None:
+def test_pending_result_within_memory_limit_is_valid_if_another_fails(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     warm(lambda: x + 1, lambda: x * 2)
     limit_memory_to_use_plus(800 * KIB)

@@ -59,7 +59,7 @@ def test_first_use_of_expression_launches_each_operation_separately(x: PyGPU.GPU
     np.testing.assert_array_equal(got.get(), ((HOST + 7) * 11 - 13) * (HOST + 17) - 19)
 
 
-def test_compile_threshold_of_one_compiles_at_first_use(x: PyGPU.GPUArray) -> None:
+def test_compile_threshold_1_compiles_fused_kernel_at_first_use(x: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         got = (x - 3) * (x - 5)
@@ -116,7 +116,7 @@ def test_loop_that_drops_its_results_leaves_pending_queue_empty(x: PyGPU.GPUArra
     assert (counted["dropped"], counted["closed"]) == (100, {})
 
 
-def test_dropped_result_with_live_view_is_computed(x: PyGPU.GPUArray) -> None:
+def test_dropped_pending_result_with_live_view_is_computed(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     view = (x + 1)[1:]
     _core.flush()

@@ -110,7 +110,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_write_into_operand_keeps_earlier_pending_results(write: str) -> None:
+def test_write_into_operand_does_not_change_earlier_pending_results(write: str) -> None:
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
     reverse = x[::-1]
@@ -139,7 +139,7 @@ def test_write_into_pending_result_gives_same_values_as_numpy(write: str) -> Non
     np.testing.assert_array_equal(first.get(), HOST)
 
 
-def test_alternating_pending_writes_and_reads_keep_program_order() -> None:
+def test_alternating_pending_writes_and_reads_run_in_program_order() -> None:
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
     kept, wanted = [], []

@@ -37,7 +37,7 @@ def test_default_limit_of_pending_queue_is_32_operations() -> None:
     assert waiting() == 1
 
 
-def test_discarded_operations_do_not_count_for_limit_of_queue() -> None:
+def test_discarded_operations_do_not_count_toward_limit_of_queue() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=4 * MIB, held=4 * MIB):
         counted = Counted()
@@ -72,7 +72,7 @@ def test_total_size_of_pending_results_is_limited() -> None:
         np.testing.assert_array_equal(got.get(), LARGE + number)
 
 
-def test_total_size_of_operands_held_only_by_queue_is_limited() -> None:
+def test_total_size_of_operands_kept_alive_only_by_queue_is_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -83,7 +83,7 @@ def test_total_size_of_operands_held_only_by_queue_is_limited() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_size_of_operands_held_by_queue_is_checked_at_next_operation() -> None:
+def test_limit_of_operands_held_by_queue_is_checked_at_next_operation() -> None:
     with limits(held=3 * MIB // 2):
         counted = Counted()
         first = PyGPU.to_gpu(LARGE) > 5
@@ -96,7 +96,7 @@ def test_size_of_operands_held_by_queue_is_checked_at_next_operation() -> None:
     np.testing.assert_array_equal(third.get(), (LARGE > 5) != (LARGE > 6))
 
 
-def test_operand_replaced_by_result_of_same_size_causes_no_flush() -> None:
+def test_operand_freed_after_result_of_same_size_causes_no_flush() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -107,7 +107,7 @@ def test_operand_replaced_by_result_of_same_size_causes_no_flush() -> None:
     np.testing.assert_array_equal(x.get(), LARGE * 2 + 1 - 3)
 
 
-def test_operand_with_live_view_does_not_count_as_held_only_by_queue() -> None:
+def test_operand_with_live_view_is_not_counted_as_held_only_by_queue() -> None:
     x = PyGPU.to_gpu(LARGE)
     half = x[::2]
     with limits(held=MIB // 2):

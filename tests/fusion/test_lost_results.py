@@ -1,6 +1,7 @@
 """Test results of failed deferred operations.
 
-Such a result is lost, and each use of it raises an error. A failed write to an existing array raises an error once.
+Such a result is lost, and each use of it raises an error. If a deferred write to an existing array fails, the error is
+raised once.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def test_deferred_operation_error_does_not_raise_in_other_thread(driver: simulat
         y.get()
 
 
-def test_array_keeps_values_if_operation_before_its_pending_write_fails(driver: simulated.Driver) -> None:
+def test_array_is_unchanged_if_operation_before_its_pending_write_fails(driver: simulated.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -154,7 +155,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_failed_deferred_write_raises_once_and_keeps_old_values(driver: simulated.Driver, name: str) -> None:
+def test_failed_deferred_write_raises_once_and_leaves_old_values(driver: simulated.Driver, name: str) -> None:
     x, a = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     with limits(meetings=1):
         WRITES[name](a, x * 2)
@@ -224,7 +225,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_call_raises_if_operation_that_computes_its_operand_fails(
+def test_call_raises_if_deferred_operation_for_its_operand_fails(
     driver: simulated.Driver, use: str, thread: str
 ) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:
@@ -235,7 +236,7 @@ def test_call_raises_if_operation_that_computes_its_operand_fails(
     def nothing() -> None:
         pass
 
-    # Compile the kernels before the fault is injected, so that it affects a launch.
+    # Compile the kernels before the fault is injected, so that the fault affects a launch.
     INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))
     y = x + 1
     done: list[int] = []

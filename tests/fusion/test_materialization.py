@@ -1,4 +1,4 @@
-"""Test uses of pending results: each use of values or addresses flushes first.
+"""Test uses of pending results: each use of their values or addresses flushes first.
 
 Also test that operations on escaped memory, whose address is visible outside PyGPU, are not deferred.
 """
@@ -195,7 +195,7 @@ def test_fusion_report_counts_flush_by_eager_operation() -> None:
     assert counted["closed"] == {"operation": 1}
 
 
-def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
+def test_operations_are_correct_after_consumer_drops_dlpack_import() -> None:
     x = PyGPU.to_gpu(HOST)
     capsule = x.__dlpack__()
     taken = PyGPU.from_dlpack(capsule)
@@ -204,7 +204,8 @@ def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
     del taken, capsule
     PyGPU.synchronize()
     kept.append(x + 1)
-    assert waiting() <= 1  # 0 is correct too: the last addition may be eager, because the consumer passed no stream.
+    # 0 is correct too: the last addition may be eager, because the importing consumer passed no stream.
+    assert waiting() <= 1
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -213,7 +214,8 @@ def by_pointer() -> PyGPU.GPUArray:
     return PyGPU.from_pointer(x.ptr, x.shape, x.dtype, owner=x)
 
 
-# Arrays that are never deferred: their memory is not from PyGPU's pool, or their address is visible outside PyGPU.
+# Arrays on which operations are never deferred: their memory is not from PyGPU's pool, or their address is visible
+# outside PyGPU.
 OTHERS: dict[str, Callable[[], Any]] = {
     "a pointer": by_pointer,
     "shared": lambda: PyGPU.empty(HOST.shape, HOST.dtype, shared=True),
@@ -244,7 +246,7 @@ def test_write_by_another_library_does_not_change_earlier_result(name: str) -> N
     shown = exposed_by(name, x)
     during = x * 2
     zeros = np.zeros_like(HOST)
-    # This is a blocking stream: like streams of other libraries, it waits for the default stream.
+    # This stream is a blocking stream, so it waits for the default stream, as streams of other libraries do.
     stream = PyGPU.Stream()
     driver.foreign_upload(x.ptr, zeros.ctypes.data, zeros.nbytes, stream.handle)
     stream.synchronize()
@@ -299,7 +301,7 @@ def test_numpy_add_of_device_array_is_deferred() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_second_flush_launches_no_kernel_and_keeps_results() -> None:
+def test_second_flush_launches_no_kernel_and_changes_no_result() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     counted = Counted()

@@ -19,7 +19,8 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy compu
 
 @pytest.fixture(autouse=True)
 def auto() -> Iterator[None]:
-    """Set the fusion mode "auto" and the compile threshold 2, independent of the environment, and restore them."""
+    """Set the fusion mode "auto" and the compile threshold 2, independent of the environment, and restore both after
+    the test."""
     before = _core._set_fusion("auto")
     _core._limit_fusion(meetings=2)
     yield
@@ -64,7 +65,7 @@ def test_fusion_mode_object_is_reentrant() -> None:
         assert _core._get_fusion() == "off"
 
 
-def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
+def test_recursive_function_runs_in_fusion_mode_of_its_decorator() -> None:
     @PyGPU.fusion("off")
     def countdown(left: int) -> list[str]:
         """Count."""
@@ -76,7 +77,7 @@ def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
 
 
 @pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])
-def test_unknown_fusion_mode_raises_and_keeps_current_mode(mode: object) -> None:
+def test_unknown_fusion_mode_raises_and_leaves_current_mode_unchanged(mode: object) -> None:
     with PyGPU.fusion("off"):
         with pytest.raises(ValueError, match=r"'auto' or 'off'"):
             PyGPU.fusion(mode)  # type: ignore[arg-type]
@@ -127,7 +128,7 @@ def test_fusion_mode_off_defers_no_operation() -> None:
 
 
 @gpu_only
-def test_entering_other_fusion_mode_flushes_but_same_mode_does_not() -> None:
+def test_entry_into_different_fusion_mode_flushes_but_into_same_does_not() -> None:
     x = an_array()
     y = 2 * x
     before = PyGPU.fusion_report()
@@ -269,7 +270,7 @@ def test_environment_variable_selects_fusion_mode(value: str, mode: str) -> None
     ("variable", "known"),
     [("PYGPU_FUSION", "'auto' or 'off'"), ("PYGPU_FUSION_COMPILE", "'first' or 'second'")],
 )
-def test_unknown_fusion_setting_in_environment_raises_naming_variable(variable: str, known: str) -> None:
+def test_unknown_fusion_mode_in_environment_raises_and_names_variable(variable: str, known: str) -> None:
     done = in_a_process("with PyGPU.fusion('off'): pass", **{variable: "fast"})
     assert done.returncode == 1
     assert f"ValueError: {variable} must be {known}, and is 'fast'" in done.stderr
@@ -295,6 +296,6 @@ with PyGPU.fusion_report() as report:
     y = 2 * x + 1
 print(report.kernels)
 """
-    # The kernel cache is off, because with a cached image PyGPU launches a fused kernel already at the first use.
+    # The kernel cache is off, because PyGPU launches a fused kernel with a cached image at its first use.
     done = in_a_process(program, PYGPU_FUSION="auto", PYGPU_FUSION_COMPILE=value, PYGPU_CACHE="0")
     assert done.stdout == f"{kernels}\n", done.stderr

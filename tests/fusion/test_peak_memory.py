@@ -1,4 +1,5 @@
-"""Test the peak memory of deferral: it exceeds that of eager mode at most by the limit for operands in the queue."""
+"""Test the peak memory of deferral: it exceeds the peak in eager mode by at most the size limit for operands that the
+queue holds."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def test_operand_memory_limit_applies_to_sum_over_all_pending_queues() -> None:
     run("check_threads")
 
 
-def test_drop_of_operand_by_other_thread_flushes_queue_that_holds_operand() -> None:
+def test_operand_dropped_by_other_thread_causes_flush_of_its_queue() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     with ThreadPoolExecutor(1) as pool, limits(held=MIB // 2):
         operands = [PyGPU.to_gpu(host)]
@@ -60,7 +61,7 @@ def test_pending_result_is_launched_before_memory_limit_is_reached() -> None:
     try:
         first = x + 1
         del x
-        # This upload launches the pending `first`; eager mode would have launched it at once.
+        # This upload launches the pending `first`; eager mode would have launched `first` at its call.
         other = PyGPU.to_gpu(host)
         second = other * 2
         del other

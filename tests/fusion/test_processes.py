@@ -56,7 +56,7 @@ def test_process_with_pending_operations_exits_without_error(end: str) -> None:
     support.ended_well(support.run_script(BEGIN + ENDS[end]))
 
 
-def test_forked_child_raises_error_and_parent_continues() -> None:
+def test_use_of_gpu_in_forked_child_raises_and_parent_continues() -> None:
     script = (
         BEGIN
         + support.in_a_child(
@@ -80,7 +80,7 @@ print("ended")
     assert support.ended_well(support.run_script(script)) == "ended"
 
 
-def test_forked_child_with_pending_operations_exits() -> None:
+def test_forked_child_with_pending_operations_exits_with_status_0() -> None:
     script = (
         BEGIN
         + """

@@ -1,7 +1,7 @@
 """Test public functions and array attributes with pending operands: results are the same as in the fusion mode "off".
 
-Each use must also flush the pending operations, unless `fusion_support/calls.py` lists the name as one that needs no
-flush. The tests fail for a new public name until this file contains a call of the name or lists the name.
+Each call or attribute must also flush the pending operations, unless `fusion_support/calls.py` lists the name as one
+that needs no flush. The tests fail for a new public name until this file contains a call of the name or lists the name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
     """Call a function with a pending operand, check the result, and return how many operations are still pending.
 
-    Two operations are pending before the call: one that computes the operand, and an unrelated one.
+    Two operations are pending before the call: one that computes the operand, and an unrelated operation.
     """
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2

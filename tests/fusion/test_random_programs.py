@@ -11,7 +11,7 @@ from fusion_support import state_machine
 from fusion_support.figures import CAUSES
 
 OPERATIONS = 5000
-# Number of operations in each random program with a new seed, whose kernels must be compiled first.
+# Number of operations in each random program of a new seed. The kernels of such a program must be compiled first.
 SHORT = 2000
 FRAGMENTS = 150
 
@@ -38,7 +38,8 @@ def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
     }
 
 
-# Programs of a new seed need new kernels, which a simulated GPU compiles slowly. Seed 1 has cached kernels.
+# Programs of a new seed need new kernels, which a simulated GPU compiles slowly. The kernels of the programs of seed 1
+# are in the cache.
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(600)
 def test_random_program_of_new_seed_matches_eager_mode() -> None:

@@ -25,7 +25,7 @@ HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
 def random_expression() -> Callable[[Any], Any]:
-    """Return a random expression. No earlier run has compiled its fused kernel."""
+    """Return a random expression, whose fused kernel no earlier run has compiled."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -94,7 +94,7 @@ def test_code_run_by_compiler_search_in_flush_reads_correct_values(
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
-def test_garbage_collection_in_flushing_call_reads_correct_values(
+def test_code_run_by_garbage_collection_in_flush_reads_correct_values(
     collecting: list[Callable[[], Any]], act: str
 ) -> None:
     x = PyGPU.to_gpu(HOST)

@@ -95,7 +95,7 @@ def test_no_operation_is_pending_after_flush_point(mark: str) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_event_waits_for_operations_deferred_before_its_record() -> None:
+def test_event_waits_for_operations_deferred_before_event_record() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the device is made slow")

@@ -98,8 +98,8 @@ def discard_all_and_defer_one(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGP
 def test_discarded_operation_does_not_block_write_by_another_thread(
     discard: Callable[..., list[PyGPU.GPUArray]],
 ) -> None:
-    # A former defect: a discarded operation left its operands marked as used by a pending operation.
-    # A thread that wrote to them flushed an empty queue again and again.
+    # A former defect: a discarded operation left its operands marked as used by a pending operation. A thread that
+    # wrote to these operands then flushed an empty queue again and again.
     x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     PyGPU.flush()
     kept = discard(x, y)
@@ -216,8 +216,8 @@ def test_no_operation_is_pending_after_address_request_of_other_thread(name: str
         showing.start()
         z = x + 1
         showing.join()
-        # The other thread requests the address of `x`. If `x + 1` was deferred before, the request has launched it.
-        # If `x + 1` is called after the request, it is launched at once.
+        # The other thread requests the address of `x`. If `x + 1` was deferred before the request, the request has
+        # launched it. If `x + 1` is called after the request, `x + 1` is launched at once.
         assert waiting() == 0
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()
@@ -264,7 +264,8 @@ def test_no_operation_pending_after_address_request_in_garbage_collection() -> N
     try:
         gc.set_threshold(1)
         gc.enable()
-        y = x + 1  # Python 3.11 collects garbage when the result is allocated, later versions after the operation.
+        # Python 3.11 collects garbage when the result is allocated, later versions collect it after the operation.
+        y = x + 1
         assert waiting() == 0
     finally:
         gc.set_threshold(*before)
@@ -352,7 +353,7 @@ def test_threads_with_same_loop_compile_no_more_kernels_than_one_thread(threads:
     alone, together, apart = random_expression(), random_expression(), [random_expression() for _ in range(threads)]
     loop(
         random_expression()
-    )  # Compile the kernels of the single operations, which the first evaluation of any expression uses.
+    )  # Compile the kernels of the single operations, which are used at the first evaluation of an expression.
     one = compiled(lambda: loop(alone))
     assert one >= 1
     assert compiled(lambda: at_once(threads, lambda _: loop(together))) == one

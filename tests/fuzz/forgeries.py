@@ -1,7 +1,7 @@
 """Convert the bytes of a fuzzer's input into Python objects: ordinary objects, unusual objects, and forged exports of
 memory.
 
-Equal bytes always give equal objects.
+Equal inputs always give equal objects.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Indexed:
 
 
 class Lying:
-    """Define a sequence whose `len` may differ from the number of its items."""
+    """Define a sequence for which `len` may return another number than that of its items."""
 
     def __init__(self, length: Any, items: list[Any]) -> None:
         self.length, self.items = length, items
@@ -168,7 +168,7 @@ class Described:
 
 
 def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
-    """Replace or remove an entry of a dict with a probability of one third, and return the dict."""
+    """With a probability of one third, replace or remove an entry of a dict; return the dict."""
     name = source.choose((*said, "mask", "descr", "offset"))
     if source.chance(3):
         if source.chance(3):
@@ -205,7 +205,8 @@ def host_interface(source: Bytes, memory: np.ndarray) -> Any:
     }
     if source.chance(4):
         name = source.choose(tuple(said))
-        # Replacements contain no integers: as an address, shape or stride, these would make NumPy access other memory.
+        # The replaced values are no integers, because a wrong address, shape or stride would make NumPy access other
+        # memory.
         said[name] = source.choose((None, "x", 1.5, (), [], {}, b"<f4", ("a",), object()))
     said["data"] = (memory.ctypes.data + HALF, source.chance(2))
     return said

@@ -141,7 +141,7 @@ def indices(source: Bytes) -> None:
 
 
 def near(argument: Any) -> Any:
-    """Limit the 64-bit integers in an argument to -99 to 99, because NumPy truncates larger ones to 32 bits.
+    """Limit the 64-bit integers in an argument to -99 to 99, because NumPy truncates larger integers to 32 bits.
 
     Axes and offsets beyond these limits are out of range for all arrays of the test, so the result does not change.
     """
@@ -210,7 +210,8 @@ def run(data: bytes) -> None:
 def main() -> None:
     import atheris
 
-    # Import the Python modules again, because at the first import atheris's line counters were not yet installed.
+    # Import the tested Python modules again, because atheris's line counters were not yet installed at their first
+    # import.
     for name in ("dlpack_forge", "forgeries"):
         del sys.modules[name]
     with atheris.instrument_imports(

@@ -10,7 +10,8 @@ handles of arrays that the starting process shares. It changes each field of
 - pickles of arrays and kernels,
 - handles of the driver for memory and events.
 
-An accepted array must be within the shared block, and other memory of the process must stay as it is.
+If PyGPU accepts a changed message, its array must be within the shared block, and other memory of the process must not
+change.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ DTYPES = ("O", "u1", "f8", "V0", "V5000", "S3", "U2", "M8[s]", ">f4", "i4,f8", "
 
 
 def mutants(value: Any) -> Iterator[Any]:
-    """Yield values with which the test replaces a field: values of other types, and values similar to the field's."""
+    """Yield values with which the test replaces a field: values of other types, and similar values of its type."""
     yield from ALIENS
     if isinstance(value, bool):
         yield not value
@@ -116,7 +117,7 @@ def forged_handles(handle: Any, generator: random.Random) -> Iterator[tuple[str,
 
 
 def byte_range(array: PyGPU.GPUArray) -> tuple[int, int]:
-    """Return the addresses of an array's first byte and of the first byte behind the array."""
+    """Return the addresses of an array's first byte and of the first byte after its end."""
     reaches = [(length - 1) * stride for length, stride in zip(array.shape, array.strides, strict=True)]
     low = array.ptr + sum(reach for reach in reaches if reach < 0)
     return low, array.ptr + sum(reach for reach in reaches if reach > 0) + array.itemsize
@@ -203,7 +204,7 @@ def restore_pickles() -> int:
     )
     for value in pickled:
         function, arguments, *rest = value.__reduce_ex__(4)
-        if arguments and isinstance(arguments[0], bytes):  # The arguments create a kernel again.
+        if arguments and isinstance(arguments[0], bytes):  # The arguments create a kernel.
             base, parameters = pickle.loads(arguments[0])
             tries = [(pickle.dumps((base, other)),) for other in mutants(parameters)]
         else:

@@ -65,7 +65,7 @@ def round_of(seed: int, peers: Sequence[str] | None) -> tuple[int, list[str]]:
 
 
 def growth(samples: Sequence[dict[str, int]], name: str) -> int:
-    """Return the growth of memory use: median of the last quarter of the samples minus that of the second quarter."""
+    """Return the growth of memory use: the median of the last quarter of the samples minus the median of the second."""
     quarter = len(samples) // 4
     values = [one[name] for one in samples]
     return round(statistics.median(values[-quarter:]) - statistics.median(values[quarter : 2 * quarter]))
@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     seed = SystemRandom().randrange(2**24) if arguments.seed is None else arguments.seed
-    _core._set_strict(False)  # `asarray` must not copy host memory, as it would with PYGPU_STRICT.
+    _core._set_strict(False)  # In strict mode `asarray` copies host memory; handovers must share it.
     report = run(arguments.seconds, seed, arguments.peers)
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=1) + "\n")

@@ -4,19 +4,20 @@
         python tests/gpu/sanitize.py --tool memcheck --seconds 570 --json build/results/sanitizer-memcheck.json
 
 - `memcheck` runs the suite's tests that use a GPU and no other GPU library; `racecheck`, `initcheck` and `synccheck`
-  run tests of kernels. `sanitizer/tool_lists.py` lists the files, the tools' options and the environment, with reasons.
-  PATH arguments replace the list. Deferred arithmetic is on.
-- Each process runs a few short files, or a part of a long one. The longest come first. The result lists the files that
-  were not finished after `--seconds`; `--unfinished-of FILE` runs the files of such a list.
+  run tests of kernels. `sanitizer/tool_lists.py` lists the test files, the tools' options and the environment, with
+  reasons. Arguments PATH replace the list of files. Deferred arithmetic is on.
+- Each process runs a few short test files, or a part of a long file. The longest files run first. The result lists the
+  files that were not finished after `--seconds`; `--unfinished-of FILE` runs the files of such a list.
 - A finding is listed with its kernel, its first lines, and the tests during which the tool printed it. The tool prints
   with a delay, so an earlier test of the file may be the cause.
 - `memcheck` also reports memory that was not freed when the context is destroyed. For this check the plugin
   `gpu.leave_nothing` frees the remaining objects at the end of each process.
-- The exit status is 1 if there are findings, and 2 if there are none but files were not finished. A failed test is
-  listed, but is no finding, because many tests depend on times and the tools slow them down.
+- The exit status is 1 if there are findings, and 2 if there are no findings but some files were not finished. A failed
+  test is listed, but is no finding, because many tests depend on times and the tools slow them down.
 
 To find the caller of a kernel, run the test alone, with `--processes 1 --option=--show-backtrace=host`. By default
-there are no host backtraces, because the tool would keep the frames of Python, and all arrays in them, alive.
+there are no host backtraces, because to record them the tool keeps Python's frames alive, and thereby all arrays in the
+frames.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def selected(options: argparse.Namespace) -> list[str]:
 
 
 def print_result(result: dict[str, Any], path: Path) -> None:
-    """Print the result, findings first."""
+    """Print the findings, and then the rest of the result."""
     for one in result["findings"]:
         print(f"FOUND {one['count']} times: {one['text']}: {one['kernel'] or 'no kernel'}: {', '.join(one['tests'])}")
         print(*(f"    {line}" for line in one["lines"]), sep="\n")

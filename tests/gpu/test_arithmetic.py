@@ -27,7 +27,8 @@ KINDS = [
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
-# Largest relative difference from NumPy, by the dtype of the computation; devices round some functions differently.
+# Largest relative difference from NumPy, for each dtype in which the function is computed; devices round some functions
+# differently.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 # Largest error in units in the last place, for functions that NumPy lacks. tests/arithmetic/test_special.py has equal
 # limits.
@@ -47,8 +48,8 @@ LAYOUTS = {
     "empty": lambda a: a[:0],
 }
 # Without `TEST_ALL`, a test uses the first layout of the operands and every n-th of the other layouts. The number of
-# operands determines n. The function and the dtype determine with which of the other layouts the selection begins. A
-# kernel takes about 50 ms to compile, and all layouts of all functions and dtypes need 12,000 kernels.
+# operands determines n. The function and the dtype determine which of the other layouts is selected first. A kernel
+# takes about 50 ms to compile, and all layouts of all functions and dtypes need 12,000 kernels.
 STEPS = {1: 3, 2: len(KINDS)}
 
 
@@ -57,7 +58,7 @@ def package_of(array: Any) -> Any:
 
 
 def judge_of(name: str) -> Any:
-    """Return a function that computes expected results: NumPy's, or one of `JUDGES`."""
+    """Return a function that computes expected results: NumPy's function, or one of `JUDGES`."""
     return JUDGES[name] if name in JUDGES else numpy_function(name)
 
 
@@ -77,8 +78,8 @@ def assert_alike(ours: Any, theirs: Any, what: Any) -> None:
     if what[0] in ULPS:
         is_finite = np.isfinite(theirs)
         np.testing.assert_array_equal(ours.get()[~is_finite], theirs[~is_finite], err_msg=str(what))
-        # Near a zero of the function, rounding of the expected result can exceed one unit in the last place.
-        # Errors of results below 1 are therefore measured in units of the spacing of floats at 1.
+        # Near a zero of a function, rounding the expected result can exceed one unit in the last place. Errors of
+        # results below 1 are therefore measured in units of the spacing of floats at 1.
         place = np.spacing(np.maximum(np.abs(theirs[is_finite]), theirs.dtype.type(1))).astype("float64")
         apart = np.abs(ours.get()[is_finite].astype("float64") - theirs[is_finite])
         assert (apart <= (ULPS[what[0]] + 1) * place).all(), what

@@ -1,4 +1,4 @@
-"""Test driver contexts: PyGPU uses only a device's primary context, and restores the previously current one."""
+"""Test driver contexts: PyGPU uses only a device's primary context, and restores the previously current context."""
 
 from __future__ import annotations
 
@@ -125,7 +125,8 @@ def test_after_pygpu_call_thread_has_primary_context_or_none() -> None:
 
 def test_with_device_restores_current_device_and_context() -> None:
     before = PyGPU.current_device()
-    # Make a context current first: otherwise, the `with` block leaves the context of device 0 current.
+    # Make a context current first: if no context is current before the `with` block, the context of device 0 stays
+    # current after it.
     PyGPU.set_device(before)
     context = support.current_context()
     with PyGPU.Device(0):
@@ -155,7 +156,7 @@ def test_pygpu_and_torch_have_same_current_device() -> None:
 
 
 @pytest.mark.starts_processes
-def test_array_on_device_0_uses_no_other_device() -> None:
+def test_array_on_device_0_creates_no_context_on_other_devices() -> None:
     script = """
         import os, pynvml
         import PyGPU

@@ -81,7 +81,7 @@ for call in (
 
 
 @pytest.mark.starts_processes
-def test_functions_that_need_no_driver_still_work_after_kernel_fault(kernels: Kernels) -> None:
+def test_functions_that_need_no_driver_work_after_kernel_fault(kernels: Kernels) -> None:
     run(
         kernels,
         """

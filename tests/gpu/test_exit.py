@@ -12,7 +12,8 @@ from gpu.kernel_library import Kernels
 support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
-# Scripts that end while one object is alive. `test_lifetime.py` and the regression tests of exit test more objects.
+# Scripts that end while one object is alive. `test_lifetime.py` and the regression tests of process exit cover more
+# objects.
 SCRIPTS = {
     "arrays on streams": """
         streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]
@@ -89,7 +90,7 @@ def test_process_exits_cleanly_with_live_object(name: str) -> None:
     assert "ended" in support.ended_well(support.run_script(script)).splitlines()
 
 
-def test_process_exits_cleanly_with_active_work(kernels: Kernels) -> None:
+def test_process_exits_cleanly_while_gpu_work_is_running(kernels: Kernels) -> None:
     script = """
         import ctypes, sys
         import PyGPU
@@ -108,7 +109,7 @@ def test_process_exits_cleanly_with_active_work(kernels: Kernels) -> None:
 
 
 @pytest.mark.parametrize("first", ["torch", "cupy", "jax", "numba.cuda"])
-def test_process_exits_cleanly_together_with_another_library(first: str) -> None:
+def test_process_exits_cleanly_if_another_library_uses_gpu_too(first: str) -> None:
     support.require_peers()
     pytest.importorskip(first)
     share = {

@@ -68,7 +68,7 @@ for call in (
     )
 
 
-def test_host_arrays_work_in_forked_child() -> None:
+def test_host_arrays_can_be_used_in_forked_child() -> None:
     run(
         """
 mine = PyGPU.to_gpu(numpy.arange(6).reshape(2, 3), device="cpu")

@@ -113,7 +113,7 @@ def test_captured_strided_copy_and_reduction_are_correct() -> None:
 
     total = ReductionKernel(np.int64, "0", "a + b", arguments="const long long *in")
     a = PyGPU.to_gpu(np.arange(600 * 700).reshape(600, 700))
-    total(a)  # Compile the kernels before the capture begins, because a capture permits no loading.
+    total(a)  # Compile the kernels before the capture begins, because kernels cannot be loaded during a capture.
     a.T.copy("C")
     with PyGPU.Graph() as graph:
         turned = a.T.copy("C")
@@ -133,8 +133,9 @@ def test_graph_dropped_during_its_launch_completes_its_work(increment: PyGPU.Ker
     assert (x.get() == 500).all()
 
 
-def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # A former defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
+def test_capture_by_torch_accepts_fills_and_rejects_uploads() -> None:
+    # A former defect: captured fills with items of 8 and 16 bytes copied the item from host memory that was already
+    # freed.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
@@ -168,7 +169,7 @@ def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
     del junk
 
 
-def test_filled_large_array_has_value_at_sampled_elements() -> None:
+def test_fill_sets_sampled_elements_of_large_array() -> None:
     rows = 1 << (10 if support.is_simulated() else 13)
     for dtype, value in (("float64", 1.5), ("complex128", 1 - 2j), ("V12", np.frombuffer(b"abcdefghijkl", "V12")[0])):
         a = PyGPU.empty((rows, 3000), dtype)
@@ -252,7 +253,7 @@ def test_graph_update_by_other_graph_sets_all_nodes_or_raises_error_910() -> Non
     assert (y.get() == 10).all()
     with pytest.raises(PyGPU.CudaError, match=r"\(910\)"):
         graph.update(captured(x, 100, 2))
-    # A graph whose whole update failed still accepts updates of single nodes.
+    # After a failed update of the whole graph, single nodes can still be updated.
     graph.update(graph.nodes[0], y, 5, 1000)
     graph.launch()
     assert (x.get() == 10).all()

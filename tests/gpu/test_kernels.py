@@ -103,7 +103,7 @@ def test_template_instances_are_found_by_name(module: PyGPU.Module) -> None:
     module.get_function("times<long long, 5>")[1, 32](y)
     assert (x.get() == 3).all()
     assert (y.get() == 5).all()
-    # `module` does not contain this template instance yet, so `get_function` compiles it.
+    # `module` does not contain this template instance yet, so `get_function` compiles the instance.
     module.get_function("times<float, 2>")[1, 32](x)
     assert (x.get() == 6).all()
 
@@ -252,7 +252,9 @@ def test_dropped_memory_is_not_reused_before_kernel_is_complete(module: PyGPU.Mo
     del others
 
 
-def test_kernel_arguments_of_other_libraries_live_until_kernel_ends(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_kernel_arguments_of_other_libraries_stay_alive_until_kernel_ends(
+    module: PyGPU.Module, slow: PyGPU.Stream
+) -> None:
     a = PyGPU.full(COUNT, 7, "float32")
     out = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
@@ -276,7 +278,7 @@ def test_kernel_accepts_torch_tensor_of_matching_dtype_only(module: PyGPU.Module
         module.get_function("scale")[1, 128](x.double(), 3, 100)
 
 
-def test_kernel_accepts_object_with_gpudata_and_address(module: PyGPU.Module) -> None:
+def test_kernel_accepts_object_that_has_gpudata_with_address(module: PyGPU.Module) -> None:
     array = PyGPU.ones(10, "float32")
 
     class Like:
@@ -353,7 +355,7 @@ def test_compiler_warning_is_issued_as_python_warning() -> None:
         PyGPU.Kernel("__global__ void k(int *x) { int unused; *x = 1; }", "k", cache=False)
 
 
-def test_unknown_compiler_option_raises_value_error_naming_it() -> None:
+def test_unknown_compiler_option_raises_value_error_naming_option() -> None:
     with pytest.raises(ValueError, match="--no-such-option"):
         PyGPU.Kernel("__global__ void k() {}", "k", ["--no-such-option"])
 
@@ -440,7 +442,7 @@ def test_launches_from_eight_threads_give_correct_results(module: PyGPU.Module) 
         assert all(pool.map(work, range(32)))
 
 
-def test_drop_of_running_kernel_returns_before_kernel_ends(slow: PyGPU.Stream) -> None:
+def test_deletion_of_running_kernel_object_returns_before_kernel_ends(slow: PyGPU.Stream) -> None:
     with no_wait():
         kernel = PyGPU.Kernel(SOURCE, "spin", ["-DTAG=1"], cache=True)
         kernel[1, 1, slow](int(SECONDS * 1e9))
@@ -459,6 +461,6 @@ def test_launch_does_not_wait_for_unloading_of_another_module(module: PyGPU.Modu
     slow.synchronize()
     with no_wait():
         module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
-        # A launch with arrays of other libraries also releases the arrays of launches that are complete.
+        # A launch with arrays of other libraries also releases the arrays of earlier launches that are complete.
         module.get_function("add")[256, 256, slow](foreign, foreign, out, COUNT)
     assert (out.get() == 14).all()

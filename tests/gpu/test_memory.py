@@ -15,12 +15,12 @@ import simulated
 from gpu import support
 
 support.require_gpu()
-# Several tests fill the device, or compare its free memory before and after.
+# Several tests fill the device, or compare the device's free memory before and after the test.
 pytestmark = pytest.mark.whole_device
 
 MIB = 1 << 20
-# A size in bytes that exceeds all memory cached in PyGPU's pool. It is smaller on a simulated GPU,
-# because a simulated GPU fills all new and freed memory with a pattern.
+# A size in bytes that exceeds all memory cached in PyGPU's pool. The size is smaller on a simulated GPU, because a
+# simulated GPU fills all new and freed memory with a pattern.
 MUCH = 64 * MIB if support.is_simulated() else 1 << 30
 
 
@@ -75,7 +75,7 @@ def test_memory_statistics_follow_allocation_and_last_release() -> None:
     assert after["peak"] >= before["bytes"] + MUCH // 16
 
 
-def test_new_array_counts_as_one_allocation_and_empty_array_as_none() -> None:
+def test_new_array_counts_as_one_allocation_and_empty_array_as_zero() -> None:
     before = figures()["count"]
     arrays = [PyGPU.zeros(3), PyGPU.to_gpu(numpy.ones(5)), PyGPU.arange(7), PyGPU.full((2, 2), 1.5)]
     assert figures()["count"] == before + len(arrays)
@@ -144,7 +144,7 @@ def test_memory_info_matches_values_of_driver() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_allocation_beyond_device_raises_memory_error_with_sizes() -> None:
+def test_allocation_beyond_device_memory_raises_memory_error_with_sizes() -> None:
     _, total = PyGPU.memory_info()
     with pytest.raises(PyGPU.OutOfMemoryError) as caught:
         PyGPU.empty(2 * total, "uint8")
@@ -200,7 +200,7 @@ def test_trim_memory_releases_memory_for_other_libraries() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_allocation_waits_for_freed_memory_that_is_still_in_use() -> None:
+def test_allocation_waits_for_work_that_still_uses_freed_memory() -> None:
     free, _ = PyGPU.memory_info()
     size = int(free * 0.6)
     for turn in range(3):
@@ -211,7 +211,7 @@ def test_allocation_waits_for_freed_memory_that_is_still_in_use() -> None:
     assert int(array[size // 2]) == 9
 
 
-def test_allocations_of_six_threads_keep_values_and_leak_nothing() -> None:
+def test_arrays_of_six_allocating_threads_are_correct_and_leak_nothing() -> None:
     before = figures()
     failures: list[str] = []
 

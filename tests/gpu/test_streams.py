@@ -21,7 +21,7 @@ support.require_gpu()
 
 @pytest.fixture
 def result() -> PyGPU.GPUArray:
-    """Return an array of zeros. The test's kernels copy the values that they read into this array."""
+    """Return an array of zeros, into which the test's kernels copy the values that they read."""
     array = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     return array
@@ -103,7 +103,7 @@ def test_upload_waits_for_unfinished_read(kernels: Kernels, slow: PyGPU.Stream, 
 # Tests of other libraries' kernels, which use raw addresses; the program records these uses by `record_stream`.
 
 
-def test_read_waits_for_raw_write_recorded_by_user(
+def test_read_waits_for_kernel_write_recorded_by_record_stream(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -115,7 +115,7 @@ def test_read_waits_for_raw_write_recorded_by_user(
 
 
 @pytest.mark.parametrize("as_argument", [lambda stream: stream, lambda stream: stream.handle], ids=["object", "handle"])
-def test_memory_is_not_reused_before_recorded_raw_read_ends(
+def test_memory_is_not_reused_before_recorded_kernel_read_ends(
     kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray, as_argument: Any
 ) -> None:
     values = PyGPU.full(COUNT, 9, "float32")
@@ -131,7 +131,7 @@ def test_memory_is_not_reused_before_recorded_raw_read_ends(
     del overwriting
 
 
-def test_read_waits_for_work_of_dropped_stream(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_read_waits_for_work_on_stream_that_was_dropped(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     late_write(kernels, stream, block, 2)
     del stream
@@ -143,7 +143,7 @@ def test_read_waits_for_work_of_dropped_stream(kernels: Kernels, block: PyGPU.GP
 
 
 @pytest.mark.parametrize("version", [None, (1, 0), (1, 3)])
-def test_dlpack_export_makes_consumer_stream_wait_without_host_wait(
+def test_dlpack_export_makes_consumer_stream_wait_but_not_host(
     kernels: Kernels,
     slow: PyGPU.Stream,
     other: PyGPU.Stream,
@@ -238,7 +238,7 @@ def test_interface_dictionary_has_stream_of_unfinished_write(
 
 
 @needs_named_streams
-def test_interface_dictionary_has_stream_of_last_write_not_last_read(
+def test_interface_dictionary_has_stream_of_last_write_not_of_last_read(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 9)
@@ -253,7 +253,7 @@ def test_interface_dictionary_has_stream_of_last_write_not_last_read(
     assert has_values(copied, 9)
 
 
-def test_stream_in_interface_dictionary_is_valid_after_stream_is_dropped(kernels: Kernels) -> None:
+def test_interface_stream_handle_is_valid_after_stream_object_is_dropped(kernels: Kernels) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     with stream:
         array = PyGPU.zeros(5, "float32")
@@ -268,7 +268,7 @@ def test_stream_in_interface_dictionary_is_valid_after_stream_is_dropped(kernels
 # Tests of the import by the interface dictionary and by DLPack.
 
 
-def test_import_of_interface_dictionary_waits_for_its_stream_on_device(
+def test_import_waits_on_device_for_stream_in_interface_dictionary(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -300,7 +300,7 @@ def test_dlpack_import_waits_for_unfinished_write_of_producer(
     assert has_values(copied, 3)
 
 
-def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
+def test_memory_released_by_dlpack_consumer_is_not_reused_before_work_ends(
     kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray
 ) -> None:
     values = PyGPU.full(COUNT, 4, "float32")
@@ -308,8 +308,8 @@ def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # A consumer such as PyTorch may delete the capsule while its kernel still reads the memory. On HIP, the host then
-    # waits for the device, because HIP has no event that covers all streams.
+    # A consumer such as PyTorch may delete the capsule while a kernel still reads the memory. On HIP, PyGPU then waits
+    # for the device, because HIP has no event that covers all streams.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule
         gc.collect()
@@ -406,7 +406,7 @@ def test_current_stream_is_separate_for_each_thread(slow: PyGPU.Stream) -> None:
     assert PyGPU.current_stream().is_default
 
 
-def test_threads_with_separate_streams_keep_values_separate() -> None:
+def test_threads_with_separate_streams_do_not_change_each_others_values() -> None:
     failures: list[str] = []
 
     def work(number: int) -> None:

@@ -22,8 +22,8 @@ def random_shape(generator: random.Random, ndim: int, most: int) -> tuple[int, .
 
 
 def random_key(generator: random.Random, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return a random key with one slice per axis and an ellipsis. The ellipsis prevents that NumPy returns a
-    scalar."""
+    """Return a random key with one slice per axis and an ellipsis. Because of the ellipsis, NumPy returns an array and
+    no scalar."""
     key: list[slice] = []
     for length in shape:
         step = generator.choice([1, 1, 2, 3, -1, -1, -2])
@@ -53,8 +53,7 @@ def generator(request: pytest.FixtureRequest, hypothesis_or_own_seed: int) -> ra
 
 @pytest.fixture(scope="session")
 def hypothesis_or_own_seed(request: pytest.FixtureRequest) -> int:
-    """Return the seed of the option `--hypothesis-seed`, with which an earlier run can be repeated, or else a random
-    seed."""
+    """Return the seed given by the option `--hypothesis-seed`, which repeats an earlier run, or else a random seed."""
     given = getattr(request.config.option, "hypothesis_seed", None)
     try:
         return int(given)
@@ -104,7 +103,7 @@ def test_copy_between_any_device_views_matches_numpy(generator: random.Random) -
             assert copied.flags.c_contiguous if order == "C" else copied.flags.f_contiguous
 
 
-def test_overlapping_assignments_read_before_writing(generator: random.Random) -> None:
+def test_overlapping_assignments_read_source_before_writing(generator: random.Random) -> None:
     for _ in range(40):
         shape = tuple(generator.randint(2, 24) for _ in range(generator.randint(1, 3)))
         host = random_values(generator, shape, generator.choice(DTYPES))
@@ -147,7 +146,8 @@ def test_assigned_values_are_broadcast_to_device_view() -> None:
     same(array.get(), host)
 
 
-# Axis lengths of arrays that exceed one pinned buffer of the copy ring. On a real GPU they also exceed its caches.
+# Axis lengths of arrays that exceed one pinned buffer of the copy ring. On a real GPU the arrays also exceed the caches
+# of the GPU.
 SIDE, EDGE = (1024, 80) if support.is_simulated() else (4096, 220)
 LARGE = {
     "rows of a matrix": ((SIDE, SIDE), lambda a: a[100:-100]),

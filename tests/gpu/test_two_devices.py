@@ -1,4 +1,5 @@
-"""Test programs with two GPUs: the current device, copies between the GPUs, and sharing memory of the second GPU."""
+"""Test programs with two GPUs: the current device, copies between the GPUs, and memory of the second GPU that other
+libraries use."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def test_copy_between_devices_waits_for_unfinished_write(kernels: Kernels) -> No
         kernels.spin(SECONDS, slow.handle)
         array.fill(2)
     copied = PyGPU.asarray(array, device=1)
-    array.fill(3)  # This fill changes the source of the copy, so it must wait for the copy.
+    array.fill(3)  # This fill changes the source of the copy, so the fill must wait for the copy.
     assert (copied.get() == 2).all()
     assert (array.get() == 3).all()
     del target
@@ -87,7 +88,7 @@ def test_peer_access_can_be_enabled_more_than_once() -> None:
     PyGPU.enable_peer_access(0, 1)
 
 
-def test_stream_of_device_1_is_current_for_device_1_only() -> None:
+def test_stream_of_device_1_is_current_stream_of_device_1_only() -> None:
     stream = PyGPU.Stream(device=1)
     assert stream.device.index == 1
     with stream:
@@ -144,7 +145,7 @@ def test_pygpu_shares_memory_of_tensor_on_noncurrent_device() -> None:
     assert torch.cuda.current_device() == 0
 
 
-def test_import_of_interface_dictionary_finds_device_by_address() -> None:
+def test_import_of_interface_dictionary_finds_device_of_address() -> None:
     owner = PyGPU.to_gpu(values(), device=1)
     PyGPU.synchronize(1)
     shared = PyGPU.asarray(Interface(owner))

@@ -2,9 +2,9 @@
 
     python tests/hazard_model/mutations.py [NAME ...]
 
-The script inserts one defect at a time, by a replacement of text, and runs the tests, which must fail. It prints NOT
-SEEN for a defect that no test detects, and then exits with status 1. With NAME it tests only the defects whose names
-contain NAME.
+The script inserts one defect at a time by replacing a text in the source code, and runs the tests, which must fail. It
+prints NOT SEEN for a defect that no test detects, and then exits with status 1. With NAME it tests only the defects
+whose names contain NAME.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Test the tools that insert defects into the sources: each text to be replaced exists.
+"""Test the tools that insert defects into the sources: each text that the tools replace exists.
 
-No test builds the changed code.
+No test builds the changed sources.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Density = Callable[[np.ndarray], np.ndarray]
 def assert_distributed(values: np.ndarray, cumulative: Density) -> None:
     """Check the Kolmogorov distance between drawn numbers and their distribution.
 
-    By Massart's bound, one seed in ten million exceeds 2.9 / sqrt(n).
+    By Massart's bound, the distance of n correct numbers exceeds 2.9 / sqrt(n) for one seed in ten million.
     """
     values = np.sort(np.asarray(values, np.float64).ravel())
     expected = cumulative(values)
@@ -82,7 +82,7 @@ def hypergeometric_chances(good: int, bad: int, sample: int) -> np.ndarray:
 def assert_counts(values: np.ndarray, chances: Any, first: int = 0) -> None:
     """Compare drawn integers with the probabilities of `first`, `first + 1`, ... by a chi-square test.
 
-    Rare integers are counted together. One seed in a million exceeds the bound.
+    Rare integers are counted together. Correct numbers exceed the bound for one seed in a million.
     """
     chances = np.asarray(chances, np.float64)
     values = np.asarray(values)

@@ -1,6 +1,6 @@
 """Build DLPack structures and producers by ctypes, for tests of imports.
 
-The structures may be correct or violate the standard. The producers have unusual properties that also occur in real
+The structures follow or violate the standard of DLPack. The producers have unusual properties that also occur in real
 libraries.
 """
 
@@ -74,7 +74,7 @@ class DLPackExchangeAPI(ctypes.Structure):
 
 
 TABLE = b"dlpack_exchange_api"
-# PYFUNCTYPE calls a function with the GIL held and raises its Python exception, as C code with the GIL would.
+# A function of type PYFUNCTYPE is called with the GIL held, as by C code, and its Python exception is raised.
 FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
 WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
@@ -128,7 +128,7 @@ class Forged:
         return ctypes.addressof(self.managed)
 
     def set(self, **claims: Any) -> Forged:
-        """Set fields of the tensor to correct or incorrect values: fields of DLTensor, `version` or `flags`."""
+        """Set members of the structure DLTensor, `version` or `flags` to correct or incorrect values."""
         for name, value in claims.items():
             match name:
                 case "version":
@@ -171,7 +171,7 @@ class Producer:
 
 
 def managed_of(capsule: object) -> DLManagedTensor | DLManagedTensorVersioned:
-    """Return the managed tensor in a capsule that was not consumed."""
+    """Return the managed tensor in a capsule that no consumer has consumed."""
     name = capsule_name(capsule)
     kind = DLManagedTensorVersioned if name == VERSIONED else DLManagedTensor
     return kind.from_address(capsule_pointer(capsule, name))

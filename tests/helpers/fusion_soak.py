@@ -5,11 +5,11 @@
     python tests/helpers/fusion_soak.py --operations 1000000 --resume report.json
     python tests/helpers/fusion_soak.py --operations 1000000 --finalisers --refusing --threads 4
 
-`--resume` continues the run of a report with its options, and adds to its totals. Processes with distant seeds run
-different programs, so a long run can be split between processes. `fusion_support/state_machine.py` defines the
-programs. If the runs of a program give different values, the command prints the seed of the program, which reproduces
-the difference, and its last steps. The command requires a simulated or real device. Programs are composed of fragments
-from a catalogue, so that few kernels are compiled.
+`--resume` continues the run of an earlier report with the same options, and adds to the report's totals. Processes
+whose seeds lie far apart run different programs, so a long run can be split between processes.
+`fusion_support/state_machine.py` defines the programs. If the runs of a program give different values, the command
+prints the program's seed, which reproduces the difference, and the program's last steps. The command requires a
+simulated or real device. Programs are composed of fragments from a catalogue, so that few kernels are compiled.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Thread:
             ) from error
 
     def hand_over(self, baton: Baton) -> None:
-        """Pass the memory of a baton to a random library by a random protocol."""
+        """Pass the memory of a baton to a random library, by a random protocol."""
         target = self.choices.choice(self.run.libraries[baton.device])
         ways = ways_to(baton, target)
         if not ways:
@@ -143,7 +143,7 @@ class Thread:
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
-        """Delete an earlier library's array over the memory, in this thread or in one that Python did not create."""
+        """Delete an earlier library's array over the memory, in this thread or in a thread without Python state."""
         if not baton.kept:
             return
         holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
@@ -177,7 +177,7 @@ class Thread:
 
 @contextlib.contextmanager
 def stream_of(library: Library, stream: Any) -> Iterator[None]:
-    """If PyGPU is the importer, make `stream` current in a `with` block, because the import makes this stream wait."""
+    """If PyGPU is the importer, make `stream` current in a `with` block; the import makes the current stream wait."""
     with stream if isinstance(library, Own) and stream is not None else contextlib.nullcontext():
         yield
 

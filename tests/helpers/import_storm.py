@@ -1,11 +1,12 @@
 """Import PyGPU in many new processes.
 
-In each, threads run the garbage collector during the import, as Dask's workers do.
+In each process, threads run the garbage collector during the import, as in Dask's workers.
 
 python tests/helpers/import_storm.py --imports 200
 
-The test suite makes few imports; this command makes more on a machine with a GPU. Its exit status is the number of
-failed imports. In the past, imports failed because the collector visited an uninitialized object of PyGPU.
+The test suite makes few such imports; use this command to make more imports on a machine with a GPU. Its exit status is
+the number of failed imports. In the past, imports failed because the collector visited an uninitialized object of
+PyGPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Expected results of elementwise functions that NumPy lacks."""
+"""Compute expected results of those elementwise functions that NumPy lacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _vectorized(function: Callable[[float], float]) -> Judge:
     values = np.vectorize(function, otypes=["float64"])
 
     def judge(x: Any) -> Any:
-        # These functions have the same result dtypes as `sqrt`.
+        # These functions have the same result dtypes as NumPy's `sqrt`.
         kind = np.sqrt(np.zeros(0, np.asarray(x).dtype)).dtype
         if kind.kind == "c":
             raise TypeError("functions of math do not accept complex numbers")

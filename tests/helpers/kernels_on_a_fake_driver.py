@@ -21,7 +21,7 @@ DRIVER.fake_launched.restype = ctypes.c_char_p
 
 
 def launched() -> tuple[str, list[bytes]]:
-    """Return the shape and the arguments of the last launch."""
+    """Return the launch shape and the kernel arguments of the last launch that the fake driver recorded."""
     shape, _, arguments = DRIVER.fake_launched().decode().partition(":")
     return shape, [bytes.fromhex(text) for text in arguments.split()]
 

@@ -1,7 +1,7 @@
 """Find the workspace paths in a Rust file, and the parts of the file that a `cfg` attribute controls.
 
-The reader works on tokens: it blanks comments and literals, matches braces, and expands `use` trees. It must never miss
-a path that rustc would resolve; in case of doubt it reports a path that may not exist.
+The reader works on tokens: it blanks comments and literals, matches braces, and expands `use` trees. The reader must
+never miss a path that rustc would resolve; in case of doubt it reports a path that may not exist.
 """
 
 import re
@@ -65,9 +65,9 @@ class RustSource:
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
-        """Yield the modules that a span declares and that are in other files.
+        """Yield the modules in other files that a span of this file declares.
 
-        The condition of the span applies to these modules too.
+        The `cfg` condition of the span applies to these modules, too.
         """
         for match in _FILE_MODULE.finditer(self.code):
             if _inside(match.start(), spans):
@@ -95,7 +95,7 @@ class RustSource:
                 yield self._line(match.start())
 
     def _resolve(self, path: tuple[str, ...], position: int) -> Iterator[Reference]:
-        # In a `use` tree, drop `self`, because `a::{self}` means `a`. Keep a path that consists only of `self`.
+        # In a `use` tree, drop `self`, because `a::{self}` means `a`. But keep a path that consists of `self` alone.
         path = tuple(name for name in path if name != "self") or ("self",)
         here = [*self.module, *(name for name, span in self._inline_modules if position in span)]
         if path[0] == "crate":

@@ -7,8 +7,9 @@ cases get the marker `matrix`, which `make test` excludes by `-m "not matrix"`.
 
 Tests in the folders `VALUES` check values that all backends compute by the same code (tests in subfolders are not
 included). If such a test has no marker and more than `FEW` cases, simulated CUDA runs a sample, and simulated HIP runs
-the first `FEW` cases. Kernels of the tests in the folders `COMMON` have the same source for both vendors and call no
-library of a vendor. Simulated HIP therefore runs only each `STEP`-th test of a file there.
+the first `FEW` cases. The kernels that the tests in the folders `COMMON` launch have the same source for both vendors,
+and these tests call no library of a vendor. Simulated HIP therefore runs only each `STEP`-th test of a file in these
+folders.
 """
 
 from __future__ import annotations

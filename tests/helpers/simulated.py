@@ -1,6 +1,6 @@
 """Control the simulated driver from a test: faults, delays and limits, and query its reports.
 
-`driver()` returns the driver that PyGPU has loaded in this process, or None if that driver is a real one.
+`driver()` returns the driver that PyGPU has loaded in this process, or None if PyGPU has loaded a real driver.
 `tests/simulated_driver/README.md` describes the driver.
 """
 
@@ -73,7 +73,7 @@ class Driver:
             assert self.call("cuMemcpyDtoHAsync_v2", target, source, count, stream) == 0
 
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
-        """Make the nth call from now on of an exported driver function return an error code."""
+        """Make a driver function return an error code in its nth call from now on."""
         if self.library.sim_fault(name.encode(), nth, code, times) != 0:
             raise ValueError(f"no fault can be planted: {name=}, {nth=}, {code=}, {times=}")
 
@@ -82,7 +82,7 @@ class Driver:
         self.library.sim_clear_faults()
 
     def delay(self, microseconds: int, stream: int = ALL_STREAMS, most: int | None = None) -> None:
-        """Delay every operation of a stream. With `most`, the times are random and at most `most` microseconds."""
+        """Delay every operation of a stream. With `most`, the delays are random and at most `most` microseconds."""
         self.library.sim_delay_between(stream, microseconds, microseconds if most is None else most)
 
     def set_memory_limit(self, device: int, size: int) -> None:
@@ -122,12 +122,12 @@ class Driver:
         return self.library.sim_transferred(0), self.library.sim_transferred(1)
 
     def reset_state(self) -> None:
-        """Clear faults, delays, limits and failed contexts, which otherwise stay for the rest of the process."""
+        """Clear injected faults, delays, limits and failed contexts, which otherwise affect the rest of the process."""
         self.library.sim_reset_state()
 
     def _json(self, name: str) -> Any:
         function = getattr(self.library, name)
-        # Another thread may have extended the report since the last call, so query its length again.
+        # Another thread may have extended the report since the last call, so query the length of the report again.
         length = 0
         while True:
             buffer = ctypes.create_string_buffer(length + 1)
@@ -185,8 +185,8 @@ def delayed(most: int) -> Iterator[None]:
 def compile_together(calls: Iterable[Callable[[], object]], rounds: int = 1) -> int:
     """Compile the kernels of the calls in few compilation units, if a simulated compiler caches its images.
 
-    In a round, each function in `calls` is called once, and the call ends at its first missing kernel. The next round
-    repeats the calls that did not end by themselves. The function returns the number of compiled kernels.
+    In a round, each function in `calls` is called once, and stops at the first kernel that is not compiled yet. The
+    next round repeats the calls that were stopped. The function returns the number of compiled kernels.
     """
     import PyGPU
 
@@ -207,12 +207,13 @@ def compile_together(calls: Iterable[Callable[[], object]], rounds: int = 1) -> 
                 except PyGPU.CompileError:
                     left.append(call)
             with contextlib.suppress(PyGPU.CompileError):
-                PyGPU.flush()  # Otherwise, a test would get the errors of these pending operations.
+                PyGPU.flush()  # Take the errors of pending operations here, not in a later test.
         finally:
             made = compiler.sim_compile_together()
         total += made
         if left and made == 0 and rounds > 1:
-            # No unit was compiled, because the next kernel of each call must be compiled alone: one call does this.
+            # No unit was compiled, because the next kernel of each call cannot be compiled in a unit. One call now
+            # compiles its kernel alone.
             with contextlib.suppress(PyGPU.CompileError):
                 left.pop()()
     return total

@@ -3,9 +3,9 @@
 
     python tests/helpers/soak.py --operations 1000000 --seed 7 --json report.json
 
-Every array has a NumPy counterpart that receives the same operations. Each view of an array has the same view of the
-NumPy array as counterpart, so a write changes the memory that the view and the array share, in both libraries. For a
-mismatch, the seed and the last operations are printed; the seed reproduces the run.
+Every array has a NumPy counterpart that receives the same operations. The counterpart of a view is the same view of the
+NumPy array, so in both libraries a write to the view also changes the array. After a mismatch, the command prints the
+seed, which reproduces the run, and the last operations.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Soak:
         self._names = list(OPERATIONS)
         self._weights = np.cumsum([weight for weight, _ in OPERATIONS.values()]).tolist()
 
-    # Methods that the operations in the package `soak_operations` call.
+    # These methods are called by the operations in the package `soak_operations`.
 
     def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
         """Add an array to the live arrays; if there are too many live arrays, drop another array."""
@@ -120,10 +120,7 @@ class Soak:
         self.live.pop()
 
     def keep(self, values: np.ndarray) -> None:
-        """Keep a result of `get`.
-
-        Later, the run checks that changes of the array have not changed the result.
-        """
+        """Keep a result of `get`. Later the run checks that writes to the array have not changed the kept result."""
         self.kept.append((values, values.tobytes()))
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
@@ -225,7 +222,7 @@ class Soak:
             self.check_kept(values, wanted)
 
     def close(self) -> None:
-        """Release all objects, whatever the state of the run."""
+        """Release all objects of the run, also after a failure."""
         self._within.close()
         self.live.clear()
         self.kept.clear()
@@ -307,7 +304,7 @@ def outcome_of(seed: int, operations: int, pairs: int, tell: Callable[[int], Non
     run = Soak(seed, pairs)
     outcome = Outcome(run.counts)
     try:
-        # On a GPU, memory use grows until the cache of compiled kernels is full.
+        # On a GPU, the memory use of the process grows until the cache of compiled kernels is full.
         warm = operations // (10 if PyGPU.backend_name() == "cpu" else 2)
         run.run(warm)
         outcome.resident.append(resident_bytes())
@@ -400,7 +397,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()
     seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    _core._set_strict(False)  # `asarray` must not copy host memory, as it would with PYGPU_STRICT.
+    _core._set_strict(False)  # In strict mode `asarray` copies host memory; the soak shares it.
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)

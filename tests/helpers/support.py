@@ -73,18 +73,18 @@ def on_cpu() -> bool:
 
 def examples(count: int) -> settings:
     """Return the number of examples of a random test: fewer on simulated GPUs, because each run has another seed."""
-    PyGPU.config()  # The call of `config` opens the driver.
+    PyGPU.config()  # The call of `config` opens the driver library.
     return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
-    """Return all cases, or the cases `few` on a simulated GPU, which needs a third of a second to compile a kernel."""
+    """Return all cases; on a simulated GPU, where a kernel takes 0.3 s to compile, return only the cases `few`."""
     PyGPU.config()
     return cases if on_cpu() or simulated.driver() is None else few
 
 
 def told(cases: Iterable[Case]) -> Iterator[Case]:
-    """Yield each case after printing it, so that the last printed case is the case that failed."""
+    """Yield each case after printing the case, so that the last printed case is the failed case."""
     for case in cases:
         print(repr(case)[:200])
         yield case
@@ -187,7 +187,7 @@ def outcome(function: Callable[[], Any]) -> Outcome:
 
 
 def assert_same_refusal(ours: Outcome, numpys: Outcome) -> None:
-    """Assert that both calls raised, and that PyGPU's error class equals NumPy's or has a common base class with it."""
+    """Assert that both calls failed, and that PyGPU's error class equals NumPy's or shares a base class with it."""
     assert numpys[0] == "error", f"NumPy gives {numpys[1]!r}"
     assert ours[0] == "error", f"NumPy raises {numpys[1]!r}, PyGPU gives {ours[1]!r}"
     allowed = [kind for kind in type(numpys[1]).__mro__ if kind not in (Exception, BaseException, object)]

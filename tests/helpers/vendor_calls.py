@@ -9,13 +9,13 @@ BACKEND = Path(__file__).parents[2] / "src" / "backend"
 
 
 def own(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that PyGPU lists for one vendor alone, because the other vendor has no equal functions."""
+    """Return the functions that PyGPU lists for one vendor alone, because the other vendor has no counterpart."""
     text = (BACKEND / vendor / "sys.rs").read_text()
     return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text if group is None else _group(text, group), re.MULTILINE)
 
 
 def shared(vendor: str, group: str | None = None) -> list[str]:
-    """Return one vendor's names of the functions that PyGPU lists for both vendors: all, or those of one group."""
+    """Return one vendor's names of the functions that PyGPU lists for both vendors: of all, or of one group."""
     text = (BACKEND / "vendor" / "symbols.rs").read_text()
     names = re.findall(r"= (cu\w+), (hip\w+);", text if group is None else _group(text, group))
     return [pair[("cuda", "hip").index(vendor)] for pair in names]

@@ -70,7 +70,7 @@ def test_array_of_existing_host_memory_makes_no_copy() -> None:
     assert backwards.tolist() == host[::-1, 0].tolist()
 
 
-def test_copy_between_overlapping_arrays_over_ndarray_matches_numpy() -> None:
+def test_copy_between_overlapping_arrays_in_ndarray_memory_matches_numpy() -> None:
     host = np.arange(20, dtype="int32")
     first = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data, base=host)
     second = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data + 20, base=host)
@@ -78,7 +78,7 @@ def test_copy_between_overlapping_arrays_over_ndarray_matches_numpy() -> None:
     assert host.tolist() == [0, 1, 2, 3, 4, *range(15)]
 
 
-def test_copy_between_array_and_reversed_ndarray_over_it_is_correct() -> None:
+def test_copy_between_array_and_reversed_ndarray_of_same_memory_is_correct() -> None:
     for assign in (lambda a, h: a.__setitem__(..., h), lambda a, h: a.set(h)):
         host = np.arange(10, dtype="int32")
         device = PyGPU.GPUArray((10,), host.dtype, gpudata=host.ctypes.data, base=host)
@@ -96,7 +96,7 @@ def test_memory_of_array_is_aligned_for_its_dtype(dtype: Any) -> None:
         assert PyGPU.empty(count, dtype).ptr % max(dtype.alignment, 16) == 0
 
 
-def test_address_of_cpu_array_does_not_change() -> None:
+def test_address_of_cpu_array_is_same_at_each_access() -> None:
     _, device = pair((1000,))
     before = device.ptr
     device.get(), device.copy(), device.fill(3), device.set(np.zeros(1000)), device[::2]

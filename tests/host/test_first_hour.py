@@ -21,8 +21,8 @@ def outcome(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_array_beyond_address_space_raises_and_process_continues() -> None:
-    # Set the limit of `ulimit -v` after the import: the address space that the import needs varies with NumPy's
-    # threads.
+    # Set the limit of `ulimit -v` after the import of PyGPU, because the address space that the import needs depends on
+    # NumPy's threads.
     done = outcome(
         "import resource, PyGPU\n"
         "a = PyGPU.ones(10)\n"
@@ -52,7 +52,7 @@ def test_spawned_child_receives_and_returns_arrays(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 2, 4]\n", "")
 
 
-def test_process_without_home_and_cache_folder_computes() -> None:
+def test_process_without_home_and_cache_folder_can_use_arrays() -> None:
     program = "import PyGPU; print(PyGPU.arange(3).sum().item())"
     done = outcome(program, HOME="/nonexistent", XDG_CACHE_HOME="", PYGPU_CACHE_DIR="")
     assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")

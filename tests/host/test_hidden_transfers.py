@@ -1,9 +1,9 @@
 """Test that functions of device arrays neither copy arrays between host and device nor compute on the host.
 
-Each function is called with an array, and the second call is measured: by the bytes that the simulated driver copies
-between host and device, and by the peak of the memory that Python and NumPy allocate. Both numbers of bytes must be
-less than the size of the array. `TEST_ALL=1` calls all functions with 10^6 elements; otherwise a sample is called with
-16384 elements.
+Each function is called twice with an array. The second call is measured by the bytes that the simulated driver copies
+between host and device, and by the peak of the memory that Python and NumPy allocate. Both numbers must be less than
+the size of the array. `TEST_ALL=1` calls all functions with 10^6 elements; otherwise a sample is called with 16384
+elements.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ def functions() -> list[str]:
 def test_functions_do_not_transfer_their_device_array_arguments() -> None:
     """Compare the bytes of copies and the host memory with the size of the array.
 
-    Formerly `repeat(a, n)` allocated n numbers on the host, `delete` and `insert` uploaded an index for each element,
-    and `trim_zeros` downloaded an index for each element.
+    Formerly `repeat(a, n)` allocated n numbers on the host, `delete` and `insert` uploaded one index per element, and
+    `trim_zeros` downloaded one index per element.
     """
     large = PyGPU.to_gpu((np.arange(ROWS * SIDE) % 97 + 1.0).reshape(ROWS, SIDE))
     exceeding = {}
@@ -163,7 +163,7 @@ def test_functions_do_not_transfer_their_device_array_arguments() -> None:
 
 
 def test_counters_detect_transfers_and_use_of_host_memory() -> None:
-    """Check the counters with functions whose purpose is to transfer an array."""
+    """Check the counters of copied bytes and of host memory with functions whose purpose is to transfer an array."""
     x = PyGPU.to_gpu(np.ones((SIDE, SIDE)))
     uploaded, downloaded, peak = measured("asnumpy", x) or (0, 0, 0)
     assert (uploaded, downloaded) == (0, x.nbytes)

@@ -42,13 +42,13 @@ def test_cached_memory_of_dropped_get_results_is_limited_and_released() -> None:
 
     Earlier, 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after `trim_memory()`.
     """
-    gc.collect()  # Free objects of earlier tests.
+    gc.collect()  # Free the objects that earlier tests have dropped.
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:
         a.get()
-    # The cache for memory of results is limited to 32 MiB. The memory of one more result, of 8 MiB,
-    # stays allocated, because the next result reuses it.
+    # The cache for the memory of dropped results is limited to 32 MiB. The memory of one more result, of 8 MiB, stays
+    # allocated, because the next call of `get` reuses this memory.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:
@@ -109,7 +109,7 @@ def test_memory_of_dropped_get_results_returns_to_operating_system() -> None:
 
 
 def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
-    """Check that `to_device` uploads the last result of `get`, which is the host mirror until it is dropped."""
+    """Check that `to_device` uploads the last result of `get`, which is the host mirror until the result is dropped."""
     a = PyGPU.arange(3.0)
     held = a.get()
     assert a.host_array is held
@@ -127,7 +127,7 @@ def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
     assert_same_values(a.get(), np.array([7.0, 1, 2]))
 
 
-def test_array_constructed_from_ndarray_keeps_its_host_mirror() -> None:
+def test_ndarray_passed_to_constructor_remains_host_mirror() -> None:
     """Check that `to_device` still uploads the ndarray from which the array was constructed, as in PybindGPU."""
     a = PyGPU.GPUArray(np.arange(3.0))
     a.get()[0] = 7

@@ -13,7 +13,7 @@ BACKEND = PyGPU.backend_name()
 
 
 def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
-    """Return the block of pinned memory that an ndarray, or the base of a view, uses."""
+    """Return the block of pinned memory that an ndarray, or the base array of a view, uses."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base
@@ -86,7 +86,7 @@ def test_pinned_arrays_with_each_allocation_flag_are_writable(flags: dict) -> No
     ],
     ids=["C", "F", "transposed", "strided", "empty", "scalar"],
 )
-def test_empty_like_pinned_keeps_shape_dtype_and_memory_order(like) -> None:
+def test_empty_like_pinned_returns_same_shape_dtype_and_memory_order(like) -> None:
     array = PyGPU.empty_like_pinned(like)
     assert (array.shape, array.dtype) == (like.shape, like.dtype)
     assert memory_of(array).nbytes == like.size * like.dtype.itemsize
@@ -99,7 +99,7 @@ def test_empty_like_pinned_accepts_device_array() -> None:
     assert (array.shape, array.dtype) == ((2, 3), np.int16)
 
 
-def test_pinned_memory_lives_until_last_view_is_dropped() -> None:
+def test_pinned_memory_is_freed_after_last_view_is_dropped() -> None:
     array = PyGPU.zeros_pinned((4, 4))
     memory = weakref.ref(array.base)
     view = array[1:, ::2].T

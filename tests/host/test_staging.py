@@ -1,4 +1,5 @@
-"""Test large copies between host and device through chunks of pinned memory, and the reuse of results' memory.
+"""Test large copies between host and device through chunks of pinned memory, and the reuse of memory of dropped
+results.
 
 If ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` is set, copies of small arrays between host and device also
 use the ring of pinned slots.
@@ -16,7 +17,7 @@ import PyGPU
 from support import address, assert_same_values
 
 MIB = 1 << 20
-# Byte counts near the threshold of staging, near one chunk and near several chunks.
+# Sizes in bytes near the threshold of staging, near one chunk and near several chunks.
 SIZES = [MIB - 4, MIB, MIB + 4, 2 * MIB, 3 * MIB + 12, 9 * MIB + 4]
 
 
@@ -31,7 +32,7 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_copies_of_sizes_near_staging_thresholds_keep_values(size: int) -> None:
+def test_values_are_unchanged_by_copies_of_sizes_near_staging_thresholds(size: int) -> None:
     host = numbers(size // 4)
     array = PyGPU.to_gpu(host)
     assert_same_values(array.get(), host)
@@ -50,7 +51,7 @@ def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", range(20))
-def test_copies_of_large_views_with_any_strides_keep_values(seed: int) -> None:
+def test_values_are_unchanged_by_copies_of_large_views_with_any_strides(seed: int) -> None:
     random = np.random.default_rng(seed)
     shape = random.permutation([int(random.integers(1, 9)), int(random.integers(20, 300)), 4099])
     source = random_view(random.random(shape, dtype=np.float32), random)
@@ -66,7 +67,7 @@ def test_copies_of_large_views_with_any_strides_keep_values(seed: int) -> None:
     assert_same_values(np.ascontiguousarray(sized[part].get()), np.ascontiguousarray(values[part]))
 
 
-def test_source_may_change_after_async_upload_returns() -> None:
+def test_host_array_may_change_after_async_upload_returns() -> None:
     host = numbers(5 * MIB)
     wanted, stream = host.copy(), PyGPU.Stream()
     array = PyGPU.to_gpu_async(host, stream=stream)
@@ -76,7 +77,7 @@ def test_source_may_change_after_async_upload_returns() -> None:
     np.testing.assert_array_equal(result, wanted)
 
 
-def test_concurrent_copies_of_six_threads_keep_values() -> None:
+def test_values_are_unchanged_by_concurrent_copies_of_six_threads() -> None:
     failures: list[int] = []
 
     def copy(seed: int) -> None:
@@ -106,7 +107,7 @@ def test_large_result_of_get_is_ordinary_resizable_ndarray() -> None:
     np.testing.assert_array_equal(result, wanted[:MIB])
 
 
-def test_result_of_get_keeps_values_while_result_or_view_is_referenced() -> None:
+def test_result_of_get_is_unchanged_while_result_or_view_is_referenced() -> None:
     array = PyGPU.to_gpu(numbers(2 * MIB, 1))
     first = array.get()
     tail, wanted = first[-1000:], first[-1000:].copy()
@@ -151,7 +152,7 @@ def test_result_cache_is_limited_and_released_by_trim_memory() -> None:
 def test_pinned_memory_of_copies_is_limited() -> None:
     before = PyGPU.pinned_limit()
     host = numbers(5 * MIB)
-    PyGPU.synchronize()  # Synchronize first, so that pinned slots that copies of other tests used are returned.
+    PyGPU.synchronize()  # Synchronize first, so that the copies of other tests return their pinned slots to the ring.
     try:
         for limit in (0, 2 * MIB, 8 * MIB):
             PyGPU.set_pinned_limit(limit)

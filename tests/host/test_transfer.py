@@ -1,4 +1,4 @@
-"""Test `get`, `set`, and the host mirror that `to_device` uploads and `to_host` refreshes."""
+"""Test `get`, `set`, and the host mirror, an ndarray that `to_device` uploads and `to_host` refreshes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def refusals_of_get() -> list[tuple[str, Any, type[Exception]]]:
 
 
 @pytest.mark.parametrize("position", range(10))
-def test_get_into_unsuitable_ndarray_raises_and_keeps_ndarray_unchanged(position: int) -> None:
+def test_get_into_unsuitable_ndarray_raises_and_leaves_ndarray_unchanged(position: int) -> None:
     _, target, error = refusals_of_get()[position]
     host, device = pair((2, 3))
     remembered = device.get()
@@ -114,7 +114,7 @@ def test_get_into_unsuitable_ndarray_raises_and_keeps_ndarray_unchanged(position
 
 @examples(100)
 @given(device_views(), st.data())
-def test_set_accepts_ndarray_of_any_strides_and_keeps_gaps(
+def test_set_accepts_ndarray_of_any_strides_and_changes_no_gaps(
     views: tuple[np.ndarray, PyGPU.GPUArray], data: st.DataObject
 ) -> None:
     host, device = views
@@ -176,7 +176,7 @@ def test_set_rejects_unsuitable_source_and_changes_nothing(name: str, source: An
     assert_same(device, host)
 
 
-def test_ndarray_may_change_after_set_returns() -> None:
+def test_set_copies_ndarray_before_it_returns() -> None:
     _, device = pair((1000,), "int32")
     for call in (device.set, device.set_async):
         source = np.full(1000, 3, "int32")
@@ -201,7 +201,7 @@ def test_asynchronous_get_and_set_copy_correct_values() -> None:
 # Tests of the host mirror.
 
 
-def test_get_returns_new_ndarray_that_keeps_its_values() -> None:
+def test_get_returns_new_ndarray_that_later_calls_do_not_change() -> None:
     host, device = pair((4,))
     first = device.get()
     device.fill(0)
@@ -337,7 +337,7 @@ def test_to_device_accepts_host_mirror_that_was_reshaped() -> None:
     assert device.tolist() == [1, 2, 3, 4]
 
 
-def test_views_have_separate_host_mirrors() -> None:
+def test_views_of_array_have_separate_host_mirrors() -> None:
     _, device = pair((4,))
     got = device.get()
     view = device[1:3]
@@ -367,7 +367,7 @@ LARGE_SHAPES = [(1 << 20,), (1024, 1025), (3, 700, 301), (2, 2, 2, 100_003)]
 
 @examples(25)
 @given(dtypes.filter(lambda dtype: dtype is not PADDED), st.sampled_from(LARGE_SHAPES))
-def test_large_downloaded_arrays_of_every_dtype_have_same_bytes(dtype: Any, shape: tuple[int, ...]) -> None:
+def test_large_arrays_of_every_dtype_have_same_bytes_after_download(dtype: Any, shape: tuple[int, ...]) -> None:
     count = int(np.prod(shape))
     raw = np.arange(count * dtype.itemsize, dtype=np.uint32).astype(np.uint8)
     if dtype.kind == "b" or dtype.names is not None:

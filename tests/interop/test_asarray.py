@@ -1,4 +1,5 @@
-"""Test `asarray`: every array-like input, without a copy if possible, and messages of rejected input."""
+"""Test `asarray`: every array-like input is accepted, without a copy if possible, and other input is rejected with a
+message."""
 
 import array
 import gc
@@ -69,7 +70,7 @@ class TestHostMemory:
         on_host(x, copy=True)[0] = 1
         assert x[0] == 0
 
-    def test_shared_ndarray_stays_alive_until_last_view_is_dropped(self) -> None:
+    def test_ndarray_shared_by_asarray_is_kept_alive_by_each_view(self) -> None:
         x = np.arange(1000)
         before = sys.getrefcount(x)
         view = on_host(x)[::2]
@@ -152,7 +153,7 @@ class TestDtypeAndOrder:
         assert PyGPU.asarray([2**63, 1], np.uint64).tolist() == [2**63, 1]
 
     def test_asarray_conversion_errors_match_numpy(self) -> None:
-        # NumPy 1 only warns in this case, so there is no NumPy error to compare.
+        # NumPy 1 warns in this case instead of raising an error, so PyGPU's error cannot be compared with NumPy's.
         with pytest.raises((OverflowError, DeprecationWarning)):
             PyGPU.asarray([300], np.uint8)
         with pytest.raises(ValueError, match="could not convert"):
@@ -170,7 +171,7 @@ class TestDtypeAndOrder:
                 assert a.flags.f_contiguous == n.flags.f_contiguous
 
     @pytest.mark.parametrize("order", ["X", "", "CF"])
-    def test_unknown_order_raises_value_error(self, order: str) -> None:
+    def test_asarray_with_unknown_order_raises_value_error(self, order: str) -> None:
         with pytest.raises(ValueError, match="order"):
             PyGPU.asarray(np.arange(3), order=order)
 
@@ -235,7 +236,7 @@ class TestDevice:
         for obj in ([1, 2], np.arange(3), dlpack_forge.Producer()):
             assert PyGPU.asarray(obj).device == PyGPU.zeros(1).device
 
-    def test_asarray_keeps_data_on_device_unless_other_device_requested(self) -> None:
+    def test_asarray_leaves_data_on_device_unless_other_device_requested(self) -> None:
         a = PyGPU.arange(3)
         host = on_host(a)
         assert str(host.device) == "cpu"

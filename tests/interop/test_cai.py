@@ -25,14 +25,14 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
 class Exporter:
-    """Export an interface dictionary, valid or invalid, and keep a reference to the described memory."""
+    """Export a valid or invalid interface dictionary, and keep alive the memory that the dictionary describes."""
 
     def __init__(self, said: object, keep: object = None) -> None:
         self.__cuda_array_interface__ = said
         self.keep = keep
 
 
-def test_host_memory_has_no_cuda_interface() -> None:
+def test_host_array_has_no_cuda_array_interface() -> None:
     a = PyGPU.zeros(3, device="cpu")
     assert not hasattr(a, "__cuda_array_interface__")
     with pytest.raises(AttributeError, match="host memory"):
@@ -43,7 +43,7 @@ def test_host_memory_has_no_cuda_interface() -> None:
 class TestDeviceInterface:
     @pytest.mark.parametrize("dtype", DTYPES)
     @pytest.mark.parametrize("shape", SHAPES)
-    def test_interface_describes_array(self, dtype: str, shape: tuple[int, ...]) -> None:
+    def test_interface_dictionary_describes_array(self, dtype: str, shape: tuple[int, ...]) -> None:
         a = PyGPU.ones(shape, dtype)
         said = a.__cuda_array_interface__
         assert said.pop("stream") == (1 if BACKEND == "cuda" else None)
@@ -51,18 +51,18 @@ class TestDeviceInterface:
         pointer = (a.ptr if a.size else 0, False)
         assert said == {"shape": shape, "typestr": typestr, "data": pointer, "version": 3, "strides": None}
 
-    def test_interface_strides_are_signed_and_in_bytes(self) -> None:
+    def test_strides_in_interface_dictionary_are_signed_and_in_bytes(self) -> None:
         a = PyGPU.zeros((4, 6), np.float32)[::-1, ::2]
         assert a.__cuda_array_interface__["strides"] == (-24, 8)
         assert a.__cuda_array_interface__["data"] == (a.ptr, False)
 
-    def test_interface_describes_structure_with_padding(self) -> None:
+    def test_interface_dictionary_describes_structure_with_padding(self) -> None:
         dtype = np.dtype([("a", "?"), ("b", "<i8"), ("c", "<c8"), ("d", "i1")], align=True)
         a = PyGPU.zeros(3, dtype)
         shared = PyGPU.asarray(Exporter(a.__cuda_array_interface__, a))
         assert (shared.dtype, shared.ptr) == (dtype, a.ptr)
 
-    def test_interface_describes_items_without_fields(self) -> None:
+    def test_interface_dictionary_describes_void_items_without_fields(self) -> None:
         a = PyGPU.zeros(3, "V8")
         said = a.__cuda_array_interface__ | {"descr": [("", "|V8")]}
         assert PyGPU.asarray(Exporter(said, a)).dtype == np.dtype("V8")
@@ -81,7 +81,7 @@ class TestDeviceInterface:
             a.__array__()
 
     @cuda_only
-    def test_interface_contains_stream_of_last_write(self) -> None:
+    def test_interface_dictionary_contains_stream_of_last_write(self) -> None:
         stream = PyGPU.Stream()
         a = PyGPU.zeros(3)
         with stream:
@@ -90,7 +90,8 @@ class TestDeviceInterface:
         handle = stream.handle
         del stream
         gc.collect()
-        # The exporting array keeps its stream alive, so the handle of the dropped stream is still valid.
+        # The exporting array keeps the stream of its last write alive, so the handle of the dropped stream is still
+        # valid.
         assert a.__cuda_array_interface__["stream"] == handle
 
     def test_import_of_pygpu_array_by_array_interface_shares_memory(self) -> None:
@@ -100,7 +101,7 @@ class TestDeviceInterface:
         assert (b.ptr, b.strides, b.dtype, b.device) == (a.ptr, a.strides, a.dtype, a.device)
         assert b.tolist() == a.tolist()
 
-    def test_exporting_object_lives_until_last_view_of_import_is_dropped(self) -> None:
+    def test_exporting_object_is_kept_alive_until_last_view_is_dropped(self) -> None:
         a = PyGPU.zeros(5)
         exporter = Exporter(a.__cuda_array_interface__, a)
         before = sys.getrefcount(exporter)
@@ -110,7 +111,7 @@ class TestDeviceInterface:
         PyGPU.zeros(1)
         assert sys.getrefcount(exporter) == before
 
-    def test_import_of_readonly_interface_is_readonly(self) -> None:
+    def test_array_imported_from_readonly_interface_is_readonly(self) -> None:
         a = PyGPU.zeros(3)
         said = a.__cuda_array_interface__
         said["data"] = (a.ptr, True)
@@ -118,10 +119,10 @@ class TestDeviceInterface:
         with pytest.raises(ValueError, match="read-only"):
             b[0] = 1
 
-    def test_producer_may_destroy_stream_before_import_is_dropped(self) -> None:
+    def test_producer_may_destroy_stream_before_imported_array_is_dropped(self) -> None:
         """Test an import whose producer destroys its stream before the imported array is dropped.
 
-        An array of CuPy does not keep the stream alive whose handle its interface contains.
+        An array of CuPy does not keep the stream alive, although its interface contains the stream's handle.
         """
         for _ in range(5):
             stream = PyGPU.Stream(non_blocking=True)
@@ -134,7 +135,7 @@ class TestDeviceInterface:
             gc.collect()
             del b
 
-    def test_interface_of_empty_array_needs_no_pointer(self) -> None:
+    def test_interface_dictionary_of_empty_array_needs_no_pointer(self) -> None:
         for pointer in (0, None):
             said = {"shape": (3, 0), "typestr": "<f4", "data": (pointer, False), "version": 3}
             assert PyGPU.asarray(Exporter(said)).shape == (3, 0)
@@ -216,7 +217,9 @@ LIES: dict[str, tuple[dict[str, Any], type[Exception]]] = {
 
 
 @pytest.mark.parametrize(("lie", "error"), LIES.values(), ids=LIES.keys())
-def test_invalid_interface_raises_without_access_to_memory(lie: dict[str, Any], error: type[Exception]) -> None:
+def test_invalid_interface_dictionary_raises_without_access_to_memory(
+    lie: dict[str, Any], error: type[Exception]
+) -> None:
     said = {key: value for key, value in (TRUE | lie).items() if value is not MISSING}
     before = dict(said)
     with pytest.raises(error):
@@ -230,12 +233,12 @@ def test_non_dictionary_interface_raises_type_error(said: object) -> None:
         PyGPU.asarray(Exporter(said))
 
 
-def test_interface_with_elements_and_null_pointer_is_rejected() -> None:
+def test_interface_dictionary_with_elements_and_null_pointer_is_rejected() -> None:
     with pytest.raises((ValueError, RuntimeError)):
         PyGPU.asarray(Exporter(TRUE | {"data": (0, False)}))
 
 
-def test_error_of_interface_property_is_raised() -> None:
+def test_error_of_cuda_array_interface_property_is_raised() -> None:
     class Broken:
         @property
         def __cuda_array_interface__(self) -> dict[str, object]:
@@ -246,6 +249,6 @@ def test_error_of_interface_property_is_raised() -> None:
 
 
 @cpu_only
-def test_interface_without_gpu_raises_backend_unavailable_error() -> None:
+def test_import_of_interface_without_gpu_raises_backend_unavailable_error() -> None:
     with pytest.raises(PyGPU.BackendUnavailableError):
         PyGPU.asarray(Exporter(TRUE))

@@ -1,8 +1,9 @@
-"""Test PyGPU's C callbacks, which other libraries call with or without the GIL, nested, and after finalization.
+"""Test PyGPU's C callbacks, which other libraries call with or without the GIL, in nested calls, and after
+finalization.
 
 The other library in these tests is ``hostile_peer``: a C extension whose deleters release the GIL before they call
-PyGPU's deleters. The process aborts if a Python object is destroyed without the GIL. Most tests run in a separate
-process, so that they detect such an abort.
+PyGPU's deleters. The process aborts if a Python object is destroyed without the GIL. Most tests run a script in a
+separate process, so that they detect such an abort.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
 
 
 def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
-    # PyGPU holds the GIL while it drops a tensor of another library. The library releases the GIL and calls PyGPU's
+    # PyGPU holds the GIL while it drops a tensor of another library. That library releases the GIL and calls PyGPU's
     # deleter. This deleter must acquire the GIL before it destroys the owner of the memory.
     run(
         """
@@ -218,8 +219,8 @@ def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
 
 
 def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
-    # As soon as the `atexit` functions run, a deleter calls no Python function any more.
-    # It does not free the memory of its tensor; the end of the process does.
+    # As soon as the `atexit` functions run, deleters no longer call Python functions and no longer free memory, which
+    # the end of the process frees.
     run(
         """
         for device in DEVICES:
@@ -239,7 +240,7 @@ def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
 
 
 def test_memory_of_downloaded_ndarray_may_be_freed_without_gil() -> None:
-    # NumPy frees an ndarray that `get` returned by PyGPU's memory handler, with or without the GIL.
+    # `get` returns an ndarray whose memory NumPy frees through PyGPU's memory handler, with or without the GIL.
     run(
         """
         import ctypes
@@ -279,8 +280,9 @@ def test_every_c_callback_uses_ffi_guard() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_only_listed_source_files_acquire_gil() -> None:
-    # pyo3 counts the acquisitions of the GIL itself. That count is wrong after another library has released the GIL.
-    # Only the files in `may` acquire the GIL. Other code queries the interpreter whether the thread holds the GIL.
+    # pyo3 counts its own acquisitions of the GIL. The count is wrong after another library has released the GIL. Only
+    # the files in `may` acquire the GIL. Other code queries the interpreter to find out whether the thread holds the
+    # GIL.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "atexit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/capi_optional.rs"}
     asking = {
@@ -303,7 +305,8 @@ def test_boxed_python_objects_can_be_dropped_without_gil() -> None:
 if not on_cpu():
 
     def test_device_memory_held_by_other_library_is_freed_without_deadlock() -> None:
-        # The function that frees memory may wait for a thread inside the driver, and that thread may wait for the GIL.
+        # The driver function that frees memory may wait for a thread inside the driver, and that thread may wait for
+        # the GIL.
         run(
             """
             for how in WAYS:

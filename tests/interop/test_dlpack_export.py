@@ -68,7 +68,7 @@ def test_export_of_structured_dtype_raises_error_with_remedy() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (4, 1, 6), (2,) * 12])
-def test_export_reports_shape_strides_and_pointer(shape: tuple[int, ...]) -> None:
+def test_exported_tensor_has_shape_strides_and_pointer_of_array(shape: tuple[int, ...]) -> None:
     a = PyGPU.zeros(shape, np.float32)
     capsule = a.__dlpack__(max_version=(1, 3))
     managed = dlpack_forge.managed_of(capsule)
@@ -210,7 +210,7 @@ class TestCopyAndDevice:
         assert copied.tolist() == a.T[::-1].tolist()
         assert copied.ptr != a.ptr
 
-    def test_export_to_device_of_array_makes_no_copy(self) -> None:
+    def test_export_to_own_device_of_array_makes_no_copy(self) -> None:
         a = PyGPU.zeros(3)
         capsule = a.__dlpack__(dl_device=a.__dlpack_device__(), copy=False, max_version=(1, 0))
         managed = dlpack_forge.managed_of(capsule)
@@ -224,7 +224,7 @@ class TestCopyAndDevice:
         assert PyGPU.from_dlpack(capsule).tolist() == a.tolist()
 
     @pytest.mark.parametrize("device", [(4, 0), (2, 999), (1, 1), (14, 0), (-1, 0)])
-    def test_export_of_host_array_rejects_other_devices(self, device: tuple[int, int]) -> None:
+    def test_dlpack_export_of_host_array_rejects_other_devices(self, device: tuple[int, int]) -> None:
         with pytest.raises(BufferError, match="DLPack device"):
             PyGPU.zeros(3, device="cpu").__dlpack__(dl_device=device)
 
@@ -252,7 +252,7 @@ class TestCopyAndDevice:
 
 class TestStreams:
     @pytest.mark.parametrize("stream", [1, 2, 3, -2, 2**62])
-    def test_export_of_host_array_rejects_streams(self, stream: int) -> None:
+    def test_export_of_host_array_rejects_stream_argument(self, stream: int) -> None:
         with pytest.raises(ValueError, match="stream"):
             PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 
@@ -297,7 +297,7 @@ class TestStreams:
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @gpu_only
-    def test_export_to_pygpu_stream_handle_has_written_values(self) -> None:
+    def test_export_to_stream_handle_of_pygpu_waits_for_earlier_writes(self) -> None:
         writer, reader = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
         with writer:
             a = PyGPU.zeros(1 << 20)
@@ -316,7 +316,7 @@ def test_dlpack_device_returns_plain_integers() -> None:
 
 
 class TestDeleter:
-    def test_dropped_unconsumed_capsule_frees_memory(self) -> None:
+    def test_dropped_capsule_without_consumer_frees_memory(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         for version in (None, (1, 0)):
@@ -327,7 +327,7 @@ class TestDeleter:
             del capsule
             assert sys.getrefcount(owner) == before
 
-    def test_memory_of_consumed_capsule_lives_until_deleter_is_called(self) -> None:
+    def test_memory_of_consumed_capsule_is_freed_by_call_of_deleter(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         a = PyGPU.asarray(owner, device="cpu")
@@ -341,13 +341,13 @@ class TestDeleter:
         )  # A reference that was dropped without the GIL is released at the next call of PyGPU.
         assert sys.getrefcount(owner) == before
 
-    def test_pending_exception_survives_dropped_capsule(self) -> None:
+    def test_pending_exception_is_unchanged_when_capsule_is_dropped(self) -> None:
         with pytest.raises(ZeroDivisionError):
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_may_run_after_python_thread_state_has_ended(self) -> None:
-        """Test a deleter in a destructor of thread-specific data, which runs after Python has deleted its thread
-        state."""
+        """Test a call of a deleter in a destructor of thread-specific data, which runs after Python has deleted the
+        thread's state."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)

@@ -21,7 +21,7 @@ DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (5,), (2, 1, 3)])
-def test_imported_ndarray_shares_memory_and_keeps_dtype_and_shape(dtype: str, shape: tuple[int, ...]) -> None:
+def test_imported_ndarray_has_same_memory_dtype_and_shape(dtype: str, shape: tuple[int, ...]) -> None:
     x = np.ones(shape, dtype)
     a = PyGPU.from_dlpack(x)
     assert (a.dtype, a.shape) == (x.dtype, x.shape)
@@ -58,7 +58,7 @@ def test_producer_memory_is_deleted_after_last_view_is_dropped() -> None:
     assert forged.deleted == [forged.address]
 
 
-def test_import_of_pygpu_array_is_view_with_same_memory() -> None:
+def test_dlpack_import_of_pygpu_array_is_view_with_same_memory() -> None:
     a = PyGPU.arange(6).reshape(2, 3)
     b = PyGPU.from_dlpack(a[::-1])
     assert (b.ptr, b.shape, b.strides) == (a[::-1].ptr, (2, 3), a[::-1].strides)
@@ -67,14 +67,14 @@ def test_import_of_pygpu_array_is_view_with_same_memory() -> None:
 
 
 class TestArguments:
-    def test_import_with_copy_true_owns_its_memory(self) -> None:
+    def test_array_imported_with_copy_true_owns_its_memory(self) -> None:
         x = np.arange(3)
         a = PyGPU.from_dlpack(x, copy=True)
         x[0] = 9
         assert a.tolist() == [0, 1, 2]
         assert PyGPU.from_dlpack(a, copy=True).ptr != a.ptr
 
-    def test_argument_copy_false_reaches_producer_and_forbids_copied_tensor(self) -> None:
+    def test_argument_copy_false_is_passed_to_producer_and_forbids_copies(self) -> None:
         producer = Producer()
         assert PyGPU.from_dlpack(producer, copy=False).ptr == producer.forged.memory.ctypes.data
         assert producer.asked[-1]["copy"] is False
@@ -86,7 +86,7 @@ class TestArguments:
         producer = Producer(Forged().set(flags=dlpack_forge.IS_COPIED))
         assert PyGPU.from_dlpack(producer, copy=True).ptr == producer.forged.memory.ctypes.data
 
-    def test_import_with_device_cpu_returns_host_array(self) -> None:
+    def test_dlpack_import_with_device_cpu_returns_host_array(self) -> None:
         a = PyGPU.arange(6).reshape(2, 3)
         b = PyGPU.from_dlpack(a, device="cpu")
         assert str(b.device) == "cpu"
@@ -94,7 +94,7 @@ class TestArguments:
         assert PyGPU.from_dlpack(np.arange(3), device="cpu", copy=False).tolist() == [0, 1, 2]
 
     @gpu_only
-    def test_import_transfers_data_only_if_other_device_is_requested(self) -> None:
+    def test_dlpack_import_copies_data_only_if_other_device_is_requested(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert str(PyGPU.from_dlpack(x).device) == "cpu"
         there = PyGPU.from_dlpack(x[::-1], device=BACKEND)
@@ -208,11 +208,11 @@ class TestProducers:
         assert str(PyGPU.from_dlpack(producer).device) == "cpu"
 
     @pytest.mark.parametrize("x", [1, "text", [1, 2], None, object(), {}])
-    def test_object_without_both_methods_raises_attribute_error(self, x: object) -> None:
+    def test_object_without_both_dlpack_methods_raises_attribute_error(self, x: object) -> None:
         with pytest.raises(AttributeError, match="__dlpack__"):
             PyGPU.from_dlpack(x)
 
-    def test_object_with_one_of_two_methods_raises_attribute_error(self) -> None:
+    def test_object_with_one_of_two_dlpack_methods_raises_attribute_error(self) -> None:
         class Half:
             def __dlpack_device__(self) -> tuple[int, int]:
                 return (1, 0)
@@ -242,7 +242,7 @@ class TestCapsules:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_capsule_with_other_name_is_rejected(self) -> None:
+    def test_capsule_with_unknown_name_is_rejected(self) -> None:
         import datetime
 
         with pytest.raises(ValueError, match="datetime"):
@@ -315,16 +315,16 @@ class TestInvalidTensors:
         with pytest.raises(BufferError, match=f"{forged.tensor.data + 2:#x}"):
             PyGPU.from_dlpack(Producer(forged))
 
-    def test_tensor_of_other_major_version_is_deleted_and_not_read(self) -> None:
+    def test_tensor_of_other_dlpack_major_version_is_deleted_and_not_read(self) -> None:
         forged = Forged().set(version=(2, 0), ndim=-1, data=1, shape=None)
         with pytest.raises(BufferError, match=r"2\.0"):
             PyGPU.from_dlpack(forged.capsule())
         assert forged.deleted == [forged.address]
 
-    def test_tensor_of_later_minor_version_is_imported(self) -> None:
+    def test_tensor_of_later_dlpack_minor_version_is_imported(self) -> None:
         assert PyGPU.from_dlpack(Producer(Forged().set(version=(1, 99)))).shape == (2, 3)
 
-    def test_unknown_tensor_flags_are_ignored(self) -> None:
+    def test_unknown_flags_of_tensor_are_ignored(self) -> None:
         a = PyGPU.from_dlpack(Producer(Forged().set(flags=2**63 | 4)))
         assert a.flags["WRITEABLE"]
 
@@ -359,7 +359,7 @@ class TestUnusualTensors:
         assert self.read(strides=(0, 1)).tolist() == [[0, 1, 2], [0, 1, 2]]
 
     @pytest.mark.parametrize("stride", [0, -7, 2**62, -(2**63)])
-    def test_stride_of_axis_of_length_one_is_ignored(self, stride: int) -> None:
+    def test_imported_stride_of_axis_of_length_one_is_ignored(self, stride: int) -> None:
         a = self.read(shape=(2, 1, 3), strides=(3, stride, 1))
         assert a.flags.c_contiguous
         assert a.strides == (12, 12, 4)
@@ -374,7 +374,7 @@ class TestUnusualTensors:
         a = self.read(ndim=0, shape=None, strides=None)
         assert (a.shape, float(a)) == ((), 0.0)
 
-    def test_import_of_readonly_tensor_is_readonly(self) -> None:
+    def test_array_imported_from_readonly_tensor_is_readonly(self) -> None:
         a = self.read(flags=dlpack_forge.READ_ONLY)
         with pytest.raises(ValueError, match="read-only"):
             a[0, 0] = 1

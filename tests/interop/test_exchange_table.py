@@ -49,7 +49,7 @@ class TestTableOfPygpu:
             table()
         )
 
-    def test_tensor_exported_by_exchange_table_keeps_memory_of_array(self) -> None:
+    def test_tensor_exported_by_exchange_table_keeps_memory_of_array_alive(self) -> None:
         owner = np.arange(6, dtype=np.float32).reshape(2, 3)
         before = sys.getrefcount(owner)
         a = PyGPU.from_dlpack(owner)[::-1]
@@ -106,7 +106,7 @@ class TestTableOfPygpu:
         with pytest.raises(BufferError, match="null"):
             TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(None, ctypes.byref(out))
 
-    def test_tensor_lent_by_exchange_table_is_valid_while_array_lives(self) -> None:
+    def test_tensor_lent_by_exchange_table_is_valid_until_array_is_dropped(self) -> None:
         arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
         tensors = [dlpack_forge.lent(array) for array in arrays]
         for array, tensor in zip(arrays, tensors, strict=True):
@@ -202,7 +202,7 @@ class Library:
         return type("Tensor", (), {"__dlpack_c_exchange_api__": capsule, **members})
 
 
-KEEP: list[Any] = []  # The standard requires that a table lives as long as the process.
+KEEP: list[Any] = []  # The DLPack standard requires that an exchange table stays valid until the process ends.
 
 
 def library(**options: Any) -> Library:
@@ -226,7 +226,8 @@ class TestTableOfOtherLibrary:
             del a
             gc.collect()
             assert len(other.forged.deleted) == 1
-        assert set(other.asked) == {"export"}  # PyGPU queries no stream of the producer for host memory.
+        # For host memory, PyGPU does not query the current stream from the producer's table.
+        assert set(other.asked) == {"export"}
 
     def test_older_exchange_table_is_used_if_newer_one_is_unsupported(self) -> None:
         newer, older = library(major=2), library()
@@ -283,7 +284,8 @@ class TestTableOfOtherLibrary:
     def test_lazily_conjugated_or_negated_tensor_is_rejected(self, mark: str) -> None:
         """Test that lazily conjugated or negated tensors are rejected.
 
-        PyTorch's exchange table, and in part PyTorch's methods, export the memory without the conjugation or negation.
+        PyTorch's exchange table, and some of PyTorch's export methods, export the memory without the conjugation or
+        negation.
         """
         other, producer = library(), dlpack_forge.Producer()
         marks: dict[str, Any] = {"is_conj": lambda _: False, "is_neg": lambda _: False, "requires_grad": False}

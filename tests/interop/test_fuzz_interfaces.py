@@ -1,4 +1,5 @@
-"""Run the Python fuzz target with its corpus and with random bytes; `make fuzz` runs the fuzz target with atheris."""
+"""Run the Python fuzz target with its corpus and with random bytes; `make fuzz` runs the target with the fuzzer
+atheris."""
 
 import random
 import sys
@@ -12,8 +13,8 @@ FOLDER = Path(__file__).parents[1] / "fuzz"
 sys.path.append(str(FOLDER))
 import fuzz_interfaces  # noqa: E402
 
-# The fuzz target uses random addresses. Only for host memory can the test determine which addresses are valid, so the
-# test runs on the CPU backend alone.
+# The fuzz target uses random addresses. The tests run on the CPU backend alone, because the tests can determine which
+# addresses are valid only for host memory.
 pytestmark = [
     pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
     pytest.mark.reads_in_place,

@@ -21,16 +21,16 @@ pytestmark = [
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
-    # The other libraries use deprecated names, of NumPy and their own. For example, the import of JAX uses a name that
-    # NumPy 2.5 deprecates.
+    # The other libraries use deprecated names of NumPy and of their own. For example, the import of JAX uses a name
+    # that NumPy 2.5 deprecates.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 
 @pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
 def test_random_handovers_between_libraries_match_numpy(seed: int) -> None:
-    # A former defect: PyGPU destroyed Python objects without the GIL.
-    # 7 of 9 runs of 600 operations with PyTorch and CuPy then crashed.
+    # A former defect: PyGPU destroyed Python objects without the GIL. Of 9 runs with 600 operations of PyTorch and CuPy
+    # each, 7 crashed.
     print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
     report = handovers.hand_over(OPERATIONS, seed)
     assert report["failures"] == []
@@ -63,11 +63,12 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_history(monkeypatc
     assert "made on " in failures[0]
 
 
-def test_memory_owner_lacks_stream_if_one_library_passed_no_stream() -> None:
-    """Check the flag `is_stream_known` after a chain of handovers in which one library did not pass its stream on.
+def test_handover_without_passed_stream_clears_flag_is_stream_known() -> None:
+    """Check that the flag `is_stream_known` is unset, and stays unset, if one library in a chain of handovers passes no
+    stream.
 
     A former defect of handovers.py: a handover from PyGPU to PyGPU set the flag again. The program then deleted memory
-    of another library while PyGPU worked on it, and reported wrong values.
+    of another library while PyGPU used this memory, and reported wrong values.
     """
     thread = handovers.Run(5, 1, []).threads[0]
     for is_known in (True, False):
@@ -96,7 +97,7 @@ def test_handover_rules_name_waiting_side_and_cover_each_producer() -> None:
 
 
 @pytest.mark.starts_processes
-def test_process_that_ends_early_is_reported_as_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_handover_process_that_ends_early_is_reported_as_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = handovers.argparse.Namespace(operations=10, processes=1, threads=1, seed=-1, peers=None)
     monkeypatch.setenv("PYGPU_BACKEND", "no such thing")
     [report] = handovers.in_processes(arguments)

@@ -1,4 +1,4 @@
-"""Test that the simulated driver reports each illegal handover between libraries, and no legal one."""
+"""Test that the simulated driver reports each illegal handover between libraries, and no legal handover."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def foreign() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("name", illegal.PROGRAMS)
-def test_legal_handover_has_right_values_and_no_race(name: str, foreign: int) -> None:
+def test_legal_handover_gives_right_values_and_no_race_report(name: str, foreign: int) -> None:
     driver = simulated.driver()
     assert driver is not None
     assert illegal.PROGRAMS[name].run(driver, foreign, True)
@@ -47,7 +47,7 @@ def test_legal_handover_has_right_values_and_no_race(name: str, foreign: int) ->
 def test_illegal_handover_is_reported_as_race_or_use_after_free(name: str, foreign: int) -> None:
     driver = simulated.driver()
     assert driver is not None
-    # The values depend on the speed of the host, so the returned verdict about them is ignored.
+    # The values depend on the speed of the host, so the returned comparison of the values is ignored.
     illegal.PROGRAMS[name].run(driver, foreign, False)
     PyGPU.synchronize()
     kinds = {report["kind"] for report in driver.reports()}

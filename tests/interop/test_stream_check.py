@@ -1,6 +1,7 @@
-"""Test the check of streams (`PYGPU_CHECK_STREAMS=1`): it reports unordered handovers, and no ordered ones.
+"""Test the check of streams (`PYGPU_CHECK_STREAMS=1`): it reports unordered handovers of arrays, and no ordered
+handovers.
 
-A process reads the setting once, so the checked programs run in separate processes.
+A process reads `PYGPU_CHECK_STREAMS` once, so the checked programs run in separate processes.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ def test_stream_check_ignores_library_whose_stream_query_fails(monkeypatch: pyte
     for module in (torch, cupy, numba):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     assert list(library_streams.current_streams(3)) == [("cupy", 0x70, stream)]
-    assert calls == []  # A query of torch's stream would initialize torch, and thereby every device.
+    assert calls == []  # A query of the current stream of torch would initialize torch, and thereby every device.
     is_initialized[0] = True
     monkeypatch.setitem(sys.modules, "numba.cuda", ModuleType("numba.cuda"))
     expected = [("torch", 0, stream), ("cupy", 0x70, stream), ("numba", 2, None)]
@@ -171,11 +172,11 @@ def test_stream_check_ignores_library_whose_stream_query_fails(monkeypatch: pyte
     assert calls == [3]
     del cupy.cuda
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
-    monkeypatch.setitem(sys.modules, "cupy", PyGPU)  # As after `as_cupy`, the name refers to PyGPU.
+    monkeypatch.setitem(sys.modules, "cupy", PyGPU)  # As after `as_cupy`, the name `cupy` refers to PyGPU.
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
 
 
-def test_stream_check_finds_library_by_class_or_base_class_of_value() -> None:
+def test_stream_check_finds_library_of_value_by_class_or_base_class() -> None:
     tensor = type("Tensor", (), {"__module__": "torch._tensor"})
     assert library_streams.library_of(tensor()) == "torch"
     assert library_streams.library_of(type("Parameter", (tensor,), {"__module__": "mine"})()) == "torch"

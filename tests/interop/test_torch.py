@@ -42,7 +42,7 @@ def numbers(dtype: str = "float32") -> np.ndarray:
 
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_tensor_and_array_share_memory_in_both_directions(dtype: str) -> None:
+def test_tensors_and_arrays_share_memory_if_exported_or_imported(dtype: str) -> None:
     host = numbers(dtype)
     array = PyGPU.to_gpu(host)
     tensor = torch.from_dlpack(array)
@@ -56,7 +56,7 @@ def test_tensor_and_array_share_memory_in_both_directions(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_are_shared_by_export_to_torch_and_import(view: str) -> None:
+def test_views_share_memory_after_export_to_torch_and_import_back(view: str) -> None:
     host = VIEWS[view](numbers())
     shown = VIEWS[view](PyGPU.to_gpu(numbers()))
     tensor = torch.from_dlpack(shown)
@@ -69,7 +69,7 @@ def test_views_are_shared_by_export_to_torch_and_import(view: str) -> None:
     assert back.tolist() == host.tolist()
 
 
-def test_writes_by_torch_and_pygpu_are_visible_to_both() -> None:
+def test_writes_by_torch_and_pygpu_are_visible_to_both_libraries() -> None:
     array = PyGPU.zeros((2, 3), "float32")
     tensor = torch.from_dlpack(array[:, 1:])
     tensor += 1
@@ -78,7 +78,7 @@ def test_writes_by_torch_and_pygpu_are_visible_to_both() -> None:
     assert tensor.tolist() == [[5, 5], [1, 1]]
 
 
-def test_import_of_broadcast_tensor_keeps_zero_stride() -> None:
+def test_array_imported_from_broadcast_tensor_has_zero_stride() -> None:
     array = PyGPU.from_dlpack(torch.arange(3, dtype=torch.float32).expand(4, 3))
     assert array.strides == (0, 4)
     assert array.tolist() == [[0, 1, 2]] * 4
@@ -98,7 +98,7 @@ def test_tensors_that_torch_does_not_export_are_rejected(tensor: Callable[[], An
         PyGPU.from_dlpack(tensor())
 
 
-def test_memory_lives_after_exporting_array_or_tensor_is_dropped() -> None:
+def test_memory_stays_valid_after_exporting_array_or_tensor_is_dropped() -> None:
     array = PyGPU.full(100_000, 4, "float32")
     tensor = torch.from_dlpack(array)
     other = PyGPU.asarray(torch.full((100_000,), 5.0))[10:]

@@ -53,7 +53,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 @pytest.mark.starts_processes
 def test_regression_16_import_loads_no_driver_library() -> None:
-    """Rule out a defect: the import of the library creates a context on device 0, which occupies hundreds of MiB."""
+    """Rule out the defect that importing the library creates a context on device 0, which occupies hundreds of MiB."""
     script = """
         import PyGPU
         assert PyGPU.zeros(3, device="cpu").__dlpack_device__() == (1, 0)
@@ -69,7 +69,7 @@ def test_regression_16_import_loads_no_driver_library() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.skipif(BACKEND != "cuda", reason="HIP has no contexts to ask for")
 def test_regression_16_array_on_device_1_creates_no_context_on_device_0() -> None:
-    """Rule out a defect: every process creates a context on device 0, even if the process uses only device 1."""
+    """Rule out the defect that every process creates a context on device 0, even if the process uses device 1 only."""
     script = """
         import PyGPU
         from gpu import support
@@ -83,8 +83,9 @@ def test_regression_16_array_on_device_1_creates_no_context_on_device_0() -> Non
 
 
 @two_devices
-def test_regression_16_calls_keep_device_made_current_by_other_library() -> None:
-    """Rule out a defect: a library changes the current device, and another library's kernel runs on the wrong one."""
+def test_regression_16_calls_leave_device_of_other_library_current() -> None:
+    """Rule out the defect that a library changes the current device, and a kernel of another library runs on the wrong
+    device."""
     foreign = shared.Vendor()
     arrays = [PyGPU.full(5, device, device=device) for device in (0, 1)]
     for current in (1, 0, 1):
@@ -107,7 +108,7 @@ def test_regression_16_calls_keep_device_made_current_by_other_library() -> None
 
 @two_devices
 def test_regression_16_thread_uses_device_that_it_made_current() -> None:
-    """Rule out a defect: a device that one thread made current is current in all threads."""
+    """Rule out the defect that a device is current in all threads after one thread made it current."""
     seen: list[int] = []
 
     def work() -> None:
@@ -159,7 +160,7 @@ print("ended")
 
 @pytest.mark.starts_processes
 def test_regression_17_gpu_call_in_forked_child_raises_error_with_remedy() -> None:
-    """Rule out a defect: a forked child hangs, or raises an initialization error that names no remedy."""
+    """Rule out the defect that a forked child hangs, or raises an initialization error that names no remedy."""
     assert run(FORK) == "ended"
 
 
@@ -186,8 +187,9 @@ def little_memory() -> Iterator[int]:
 @gpu_only
 @pytest.mark.provokes_errors
 @pytest.mark.whole_device
-def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
-    """Rule out a defect: the device is empty, but fragments in the pool prevent the allocation of a large array."""
+def test_regression_18_large_array_fits_after_small_arrays_are_freed() -> None:
+    """Rule out the defect that the device has free memory, but fragments in the pool prevent the allocation of a large
+    array."""
     with little_memory() as free:
         for turn in range(2):
             arrays = []
@@ -203,9 +205,9 @@ def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
 
 @gpu_only
 @pytest.mark.provokes_errors
-@pytest.mark.whole_device  # The driver may take all free memory before it refuses the allocation.
+@pytest.mark.whole_device  # A driver may reserve all free memory before it rejects the allocation.
 def test_regression_18_memory_error_has_requested_used_and_free_bytes() -> None:
-    """Rule out a defect: the message of the error is "out of memory" without sizes."""
+    """Rule out the defect that an error for lack of memory contains only "out of memory" and no sizes."""
     held = PyGPU.zeros(MIB, "uint8")
     with little_memory():
         free, total = PyGPU.memory_info()
@@ -224,7 +226,7 @@ def test_regression_18_memory_error_has_requested_used_and_free_bytes() -> None:
 
 
 def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Driver) -> None:
-    """Rule out a defect: the allocation fails because free blocks of the pool count as used."""
+    """Rule out the defect that the allocation fails because free blocks of the pool count as used."""
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     before = driver.call_count(name)
     driver.fault(name, 2)
@@ -236,7 +238,7 @@ def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Drive
     assert driver.call_count(name) == before + 4
 
 
-# Regression 20: small operations.
+# Regression 20: the cost of small operations.
 
 
 def call_counts(driver: simulated.Driver) -> dict[str, int]:
@@ -248,9 +250,11 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
 
 
 def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simulated.Driver) -> None:
-    """Rule out a defect: a slice takes several microseconds, most of this time for unnecessary driver calls."""
+    """Rule out the defect that slicing an array takes several microseconds, mostly because of unnecessary driver
+    calls."""
     array = PyGPU.zeros((6, 8), "float32")
-    gc.collect()  # Otherwise, objects of earlier tests could be freed during the measurement.
+    # Collect garbage first, because objects of earlier tests could otherwise be freed during the measurement.
+    gc.collect()
     PyGPU.synchronize()
     # Make one export before the measurement, because only the first export of a process queries the driver.
     array.__cuda_array_interface__, array.__dlpack__(stream=-1)
@@ -281,7 +285,7 @@ def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simula
 
 
 def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) -> None:
-    """Rule out a defect: each new array queries the device, the stream and the device properties again."""
+    """Rule out the defect that each new array queries the device, the stream and the device properties again."""
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
         PyGPU.synchronize()
@@ -293,9 +297,8 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
         asked = set(done) - set(allocations) - set(works)
-        # The only permitted query is that of the current device, because another library may have changed it. Calls
-        # that exchange and restore the thread's capture mode do not count as queries; they keep captures of other
-        # libraries valid.
+        # PyGPU may query only the current device, because another library may have changed it. Calls that exchange and
+        # restore the thread's capture mode are permitted too, because they keep captures of other libraries valid.
         modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
         assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array
@@ -306,7 +309,7 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
 
 @two_devices
 def test_regression_21_export_names_device_of_array_not_current_device() -> None:
-    """Rule out a defect: if the device of the array is not current, an export fails or contains the wrong device."""
+    """Rule out the defect that an export fails or contains the wrong device if the array's device is not current."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)
     foreign = shared.Vendor()
@@ -324,8 +327,9 @@ def test_regression_21_export_names_device_of_array_not_current_device() -> None
 
 
 @two_devices
-def test_regression_21_copy_between_devices_is_made_on_request_only() -> None:
-    """Rule out a defect: copies between devices are implicit, or fail if the devices have no peer access."""
+def test_regression_21_array_is_copied_between_devices_on_request_only() -> None:
+    """Rule out the defect that arrays are copied between devices implicitly, or that copies fail if the devices have no
+    peer access."""
     array = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6), device=1)[::-1, ::2]
     moved = PyGPU.asarray(array, device=0)
     assert (moved.device.index, array.device.index) == (0, 1)
@@ -339,7 +343,8 @@ def test_regression_21_copy_between_devices_is_made_on_request_only() -> None:
 
 
 def test_regression_24_driver_error_contains_call_device_and_code(driver: simulated.Driver) -> None:
-    """Rule out a defect: the error is only a number or "unknown error", and belongs to an earlier call."""
+    """Rule out the defect that a driver error contains only a number or "unknown error", or comes from an earlier
+    call."""
     call = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     name = "hipErrorInvalidValue" if driver.is_hip else "CUDA_ERROR_INVALID_VALUE"
     driver.fault(call, 1)
@@ -352,7 +357,8 @@ def test_regression_24_driver_error_contains_call_device_and_code(driver: simula
 
 
 def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
-    """Rule out a defect: a destructor's error is never reported, ends the process, or makes an unrelated call fail."""
+    """Rule out the defect that a destructor's error is never reported, ends the process, or makes an unrelated call
+    fail."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -367,7 +373,7 @@ def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simu
 
 @pytest.mark.starts_processes
 def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
-    """Rule out a defect: an error in a destructor at the end of the process is never reported."""
+    """Rule out the defect that an error in a destructor at the end of the process is never reported."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU
@@ -386,7 +392,7 @@ def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: sim
 @gpu_only
 @pytest.mark.starts_processes
 def test_regression_24_unusable_context_is_detected_and_reported(kernels: Kernels) -> None:
-    """Rule out a defect: calls after a fault fail with an unclear error without the remedy, which is a new process."""
+    """Rule out the defect that calls after a fault fail with an error that does not name the remedy, a new process."""
     script = """
         import ctypes
         import PyGPU
@@ -410,7 +416,7 @@ def test_regression_24_unusable_context_is_detected_and_reported(kernels: Kernel
 
 
 def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> None:
-    """Rule out a defect: a mistake in the program raises a driver error or an assertion."""
+    """Rule out the defect that a mistake in the program raises a driver error or an assertion."""
     array = PyGPU.zeros((3, 4))
     for call, error, text in (
         (lambda: array[5], IndexError, "5.*3"),
@@ -424,11 +430,12 @@ def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> No
     assert array.tolist() == [[0] * 4] * 3
 
 
-# Regression 25: installation.
+# Regression 25: packages that an installation requires.
 
 
 def requirements() -> list[str]:
-    """Return the packages that the installed wheel requires, or the source tree's if no wheel is installed."""
+    """Return the packages that the installed wheel requires, or the packages that the source tree requires if no wheel
+    is installed."""
     try:
         return importlib.metadata.requires("PyGPU") or []
     except importlib.metadata.PackageNotFoundError:
@@ -437,14 +444,16 @@ def requirements() -> list[str]:
 
 
 def test_regression_25_only_numpy_is_required() -> None:
-    """Rule out a defect: a toolkit, a compiler, or a separate package for each version of each vendor is required."""
+    """Rule out the defect that the installation requires a toolkit, a compiler, or a separate package for each version
+    of each vendor's driver."""
     required = requirements()
     assert [re.split(r"\W", name)[0] for name in required if "extra ==" not in name] == ["numpy"]
 
 
 @pytest.mark.starts_processes
 def test_regression_25_cpu_backend_computes_without_gpu() -> None:
-    """Rule out a defect: the import fails on a machine without a GPU, so that programs cannot be tested there."""
+    """Rule out the defect that the import fails on a machine without a GPU, so that programs cannot be tested on such a
+    machine."""
     script = """
         import PyGPU
         array = PyGPU.arange(6).reshape(2, 3)
@@ -456,7 +465,8 @@ def test_regression_25_cpu_backend_computes_without_gpu() -> None:
 
 
 def test_regression_25_config_reports_why_backend_is_unavailable() -> None:
-    """Rule out a defect: the error is "no CUDA-capable device" without the reason why no device was found."""
+    """Rule out the defect that the error contains only "no CUDA-capable device" and not the reason why no device was
+    found."""
     for backend in PyGPU.config()["backends"]:
         assert backend["available"] or backend["reason"]
         if not backend["available"] and backend["searched"]:

@@ -1,4 +1,5 @@
-"""Test interop regressions 1 to 8, 12 and 13 of docs/design/interop_regressions.md: exchange of arrays."""
+"""Test interop regressions 1 to 8, 12 and 13 of docs/design/interop_regressions.md: exchange of arrays between
+libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="device memory only")
 cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host memory only")
 DEVICE_TYPE = {"cpu": dlpack_forge.CPU, "cuda": dlpack_forge.CUDA, "hip": dlpack_forge.ROCM}[BACKEND]
-# Values of the argument `stream` of `__dlpack__` that are not handles: first the valid values, then the forbidden ones.
+# Values of the argument `stream` of `__dlpack__` that are not handles: first the valid values, then the forbidden
+# values.
 STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2]), "hip": ([None, -1, 0], [1, 2])}[
     BACKEND
 ]
@@ -45,7 +47,8 @@ def tensor_of(array: Any) -> tuple[object, dlpack_forge.DLTensor]:
 
 
 def test_regression_01_dlpack_device_names_vendor_and_stream_is_checked() -> None:
-    """Rule out a defect: an export with a CUDA stream number crashes on ROCm, or a library rejects AMD devices."""
+    """Rule out the defect that an export with a CUDA stream number crashes on ROCm, or a library rejects AMD
+    devices."""
     array = PyGPU.arange(3)
     assert array.__dlpack_device__() == (DEVICE_TYPE, 0)
     allowed, forbidden = STREAM_NUMBERS
@@ -58,7 +61,8 @@ def test_regression_01_dlpack_device_names_vendor_and_stream_is_checked() -> Non
 
 @pytest.mark.reads_in_place
 def test_regression_01_hasattr_is_false_for_unsupported_interface() -> None:
-    """Rule out a defect: the property of an unsupported interface raises RuntimeError, which `hasattr` propagates."""
+    """Rule out the defect that the property of an unsupported interface raises RuntimeError, which `hasattr`
+    propagates."""
     array = PyGPU.zeros(3)
     assert hasattr(array, "__cuda_array_interface__") is (BACKEND != "cpu")
     assert hasattr(array, "__array_interface__") is (BACKEND == "cpu")
@@ -68,7 +72,8 @@ def test_regression_01_hasattr_is_false_for_unsupported_interface() -> None:
 def test_regression_01_hip_array_interface_waits_and_has_no_stream(
     kernels: Any, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """Rule out a defect: the interface contains a stream number of CUDA, which is invalid or causes a crash on ROCm."""
+    """Rule out the defect that the interface contains a stream number of CUDA, which is invalid or causes a crash on
+    ROCm."""
     kernels.spin(0.05, slow.handle)
     block.fill(2, stream=slow)
     assert block.__cuda_array_interface__["stream"] is None
@@ -79,7 +84,8 @@ def test_regression_01_hip_array_interface_waits_and_has_no_stream(
 
 
 def test_regression_02_memoryview_of_array_raises_type_error() -> None:
-    """Rule out a defect: PyTorch tries the buffer protocol first, and cannot import a GPU array with a buffer slot."""
+    """Rule out the defect that PyTorch tries the buffer protocol first, and cannot import a GPU array with a buffer
+    slot."""
     array = PyGPU.zeros(3)
     with pytest.raises(TypeError, match="bytes-like"):
         memoryview(array)  # type: ignore[arg-type]
@@ -87,16 +93,16 @@ def test_regression_02_memoryview_of_array_raises_type_error() -> None:
 
 @gpu_only
 def test_regression_02_numpy_conversion_of_gpu_array_raises() -> None:
-    """Rule out a defect: `__array__` implicitly copies the whole array to the host on each call."""
+    """Rule out the defect that `__array__` implicitly copies the whole array to the host on each call."""
     with pytest.raises(TypeError, match=r"\.get\(\)"):
         np.asarray(PyGPU.zeros(3))
 
 
-# Regression 3: imports that should share memory but make a copy.
+# Regression 3: imports that copy the memory of an array instead of sharing it.
 
 
 def test_regression_03_imported_array_shares_memory_with_exporter() -> None:
-    """Rule out a defect: `torch.as_tensor(gpu_array)` silently copies to the CPU."""
+    """Rule out the defect that `torch.as_tensor(gpu_array)` silently copies to the CPU."""
     array = PyGPU.arange(6, dtype="float32").reshape(2, 3)[:, ::-1]
     for shared in (PyGPU.asarray(array), PyGPU.from_dlpack(array), PyGPU.from_dlpack(array.__dlpack__())):
         assert (shared.ptr, shared.strides, shared.device) == (array.ptr, array.strides, array.device)
@@ -106,7 +112,7 @@ def test_regression_03_imported_array_shares_memory_with_exporter() -> None:
 
 @gpu_only
 def test_regression_03_imported_host_array_stays_on_host() -> None:
-    """Rule out a defect: the importer implicitly copies the data to its preferred device."""
+    """Rule out the defect that the importer implicitly copies the data to its preferred device."""
     host = PyGPU.zeros(3, device="cpu")
     shared = PyGPU.from_dlpack(host)
     assert shared.device.kind == "cpu"
@@ -117,7 +123,7 @@ def test_regression_03_imported_host_array_stays_on_host() -> None:
 
 @gpu_only
 def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
-    """Rule out a defect: only `torch.from_dlpack` shares memory, and other functions of PyTorch make a copy."""
+    """Rule out the defect that only `torch.from_dlpack` shares memory, and other functions of PyTorch make a copy."""
     torch = pytest.importorskip("torch")
     if BACKEND != "cuda" or simulated.driver() is not None:
         pytest.skip("PyTorch is made for real CUDA")
@@ -130,8 +136,8 @@ def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
-def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple[int, ...]) -> None:
-    """Rule out a defect: an import of an empty array rejects its null pointer, or changes its dtype or device."""
+def test_regression_04_exchanged_empty_array_has_same_dtype_and_device(shape: tuple[int, ...]) -> None:
+    """Rule out the defect that an import of an empty array rejects its null pointer, or changes its dtype or device."""
     array = PyGPU.zeros(shape, "int16")
     capsule, tensor = tensor_of(array)
     assert tensor.data == (array.ptr if array.size else None)
@@ -150,7 +156,7 @@ def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple
 
 @given(key=basic_keys((4, 5, 6)))
 def test_regression_05_exchanged_random_view_has_same_values(key: Any) -> None:
-    """Rule out a defect: strides are divided as unsigned numbers, or the process of the consumer aborts."""
+    """Rule out the defect that strides are divided as unsigned numbers, or the process of the consumer aborts."""
     host, array = pair((4, 5, 6), "int32")
     try:
         expected = host[key]
@@ -164,7 +170,7 @@ def test_regression_05_exchanged_random_view_has_same_values(key: Any) -> None:
 
 @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[:, ::-1], np.s_[::-2, ::-3]])
 def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None:
-    """Rule out a defect: an exported reversed array has other values than the array."""
+    """Rule out the defect that an exported reversed array has other values than the array."""
     host, array = pair((5, 7), "float32")
     view, expected = array[key], host[key]
     _, tensor = tensor_of(view)
@@ -185,7 +191,8 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
 
 @pytest.mark.reads_in_place
 def test_regression_06_exchanged_read_only_array_stays_read_only() -> None:
-    """Rule out a defect: the consumer ignores the read-only flag, and overwrites a constant of another library."""
+    """Rule out the defect that the consumer ignores the read-only flag, and overwrites a constant of another
+    library."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
     for view in (array, array[0], array.T):
         assert not view.flags.writeable
@@ -206,7 +213,7 @@ def test_regression_06_exchanged_read_only_array_stays_read_only() -> None:
 
 @pytest.mark.reads_in_place
 def test_regression_06_error_of_read_only_export_suggests_max_version() -> None:
-    """Rule out a defect: the BufferError does not name `max_version`, which the consumer must pass."""
+    """Rule out the defect that the BufferError does not name `max_version`, which the consumer must pass."""
     with pytest.raises(BufferError, match="max_version"):
         PyGPU.asarray(Readonly(PyGPU.zeros(3))).__dlpack__()
 
@@ -217,7 +224,8 @@ def test_regression_06_error_of_read_only_export_suggests_max_version() -> None:
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("name", [*NUMPYS_OWN, *ML_DTYPES])
 def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) -> None:
-    """Rule out a defect: arrays of bool, bfloat16 or 8-bit floats are rejected, change dtype, or crash the process."""
+    """Rule out the defect that arrays of bool, bfloat16 or 8-bit floats are rejected, change dtype, or crash the
+    process."""
     dtype = np.dtype(getattr(ml_dtypes, name) if name in ML_DTYPES else name)
     host, array = pair((2, 3), dtype)
     _, tensor = tensor_of(array)
@@ -225,7 +233,7 @@ def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) ->
     assert_same(array, host)
     assert_same(PyGPU.from_dlpack(array), host)
     interface = "__array_interface__" if on_cpu() else "__cuda_array_interface__"
-    # A dtype without a typestr that all libraries understand has no array interface.
+    # An array has no array interface if its dtype has no typestr that all libraries accept.
     assert hasattr(array, interface) is (name in NUMPYS_OWN)
     if name in NUMPYS_OWN:
         assert getattr(array, interface)["typestr"] == dtype.str
@@ -238,7 +246,8 @@ def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) ->
 
 @pytest.mark.parametrize("shape", [(1, 77), (77, 1), (1, 1, 5)])
 def test_regression_08_stride_of_axis_of_length_one_is_ignored(shape: tuple[int, ...]) -> None:
-    """Rule out a defect: the stride of an axis of length 1 makes an array "not contiguous", or changes its values."""
+    """Rule out the defect that the stride of an axis of length 1 makes an importer treat the array as not contiguous,
+    or changes its values."""
     host, array = pair(shape, "float32")
     assert array.flags.c_contiguous
     product = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
@@ -254,8 +263,8 @@ def test_regression_08_stride_of_axis_of_length_one_is_ignored(shape: tuple[int,
     assert taken.tolist() == host.tolist()
 
 
-def test_regression_08_exchanged_view_with_new_axis_keeps_values() -> None:
-    """Rule out a defect: the exported strides of the views `x[:, :1]` and `x[None]` are wrong."""
+def test_regression_08_exchanged_view_with_new_axis_has_same_values() -> None:
+    """Rule out the defect that the exported strides of the views `x[:, :1]` and `x[None]` are wrong."""
     host, array = pair((4, 6), "float32")
     for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):
         assert take(array).flags.c_contiguous is take(host).flags.c_contiguous
@@ -274,7 +283,7 @@ def forged_on_device(array: PyGPU.GPUArray, **claims: Any) -> dlpack_forge.Forge
 
 
 def test_regression_12_import_adds_byte_offset_to_data_address() -> None:
-    """Rule out a defect: the byte offset is ignored, which gives wrong data without an error."""
+    """Rule out the defect that the byte offset is ignored, which gives wrong data without an error."""
     host, array = pair((64,), "float32")
     taken = PyGPU.from_dlpack(forged_on_device(array, byte_offset=8 * 4).capsule())
     assert taken.ptr == array.ptr + 32
@@ -284,7 +293,7 @@ def test_regression_12_import_adds_byte_offset_to_data_address() -> None:
 
 
 def test_regression_12_array_aligned_to_item_size_is_exchanged() -> None:
-    """Rule out a defect: a consumer that requires aligned memory, by 64 or 256 bytes, rejects views."""
+    """Rule out the defect that a consumer that requires addresses at multiples of 64 or 256 bytes rejects views."""
     host, array = pair((64,), "float32")
     assert_same(PyGPU.from_dlpack(array[1:]), host[1:])
     with pytest.raises((BufferError, ValueError), match="align"):
@@ -295,7 +304,7 @@ def test_regression_12_array_aligned_to_item_size_is_exchanged() -> None:
 
 
 def test_regression_13_c_exchange_table_is_exported() -> None:
-    """Rule out a defect: an exchange by Python methods takes ten times as long as by the table of C functions."""
+    """Rule out the defect that an exchange by Python methods takes ten times as long as by the table of C functions."""
     name = b"dlpack_exchange_api"
     address = dlpack_forge.capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, name)
     table = dlpack_forge.DLPackExchangeAPI.from_address(address)
@@ -308,11 +317,12 @@ def test_regression_13_c_exchange_table_is_exported() -> None:
 
 @pytest.mark.reads_in_place
 def test_regression_13_exchange_table_of_other_library_is_used_first() -> None:
-    """Rule out a defect: PyGPU calls the Python methods of a library that has an exchange table."""
+    """Rule out the defect that PyGPU calls the Python methods of a library that has an exchange table."""
     array = PyGPU.zeros((2, 3))
 
     class Tensor:
-        """Define a type of another library that has an exchange table, and whose DLPack methods must not be called."""
+        """Imitate a type of another library, with an exchange table, and with DLPack methods that must not be
+        called."""
 
         __dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(OTHERS), OTHERS_NAME, None)
 
@@ -350,7 +360,7 @@ def default_stream(_: int, __: int, out: Any) -> int:
     return 0
 
 
-# The exchange table, its name and its functions live as long as the process.
+# The exchange table, its name and its functions stay valid until the process ends.
 OTHERS_NAME = ctypes.c_char_p(b"dlpack_exchange_api")
 OTHERS = dlpack_forge.DLPackExchangeAPI(major=1, minor=3)
 OTHERS.managed_tensor_from_py_object_no_sync = ctypes.cast(export_lent, ctypes.c_void_p).value

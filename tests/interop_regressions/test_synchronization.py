@@ -46,7 +46,7 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
 def test_regression_09_consumer_stream_waits_for_write_but_host_does_not(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, protocol: str
 ) -> None:
-    """Rule out a defect: the consumer reads old values, or every exchange blocks the host."""
+    """Rule out the defect that the consumer reads old values, or every exchange blocks the host."""
     result = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     if protocol == "interface" and BACKEND == "hip":
@@ -71,7 +71,8 @@ def test_regression_09_consumer_stream_waits_for_write_but_host_does_not(
 def test_regression_09_export_for_stream_none_makes_default_stream_wait(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """Rule out a defect: `stream=None` omits ordering or blocks the host, and `stream=-1` does not disable ordering."""
+    """Rule out the defect that `stream=None` omits ordering or blocks the host, and `stream=-1` does not disable
+    ordering."""
     result = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     block.fill(3, stream=slow)
@@ -90,10 +91,10 @@ def test_regression_09_export_for_stream_none_makes_default_stream_wait(
 
 @gpu_only
 @pytest.mark.parametrize("tell", ["export", "record_stream"])
-def test_regression_10_memory_is_not_reused_during_consumer_work(
+def test_regression_10_memory_is_not_reused_while_consumer_reads_it(
     kernels: Kernels, slow: PyGPU.Stream, tell: str
 ) -> None:
-    """Rule out a defect: the allocator reuses memory while a foreign kernel still reads it."""
+    """Rule out the defect that the allocator reuses memory while a foreign kernel still reads it."""
     result = PyGPU.zeros(COUNT, "float32")
     array = PyGPU.full(COUNT, 4, "float32")
     PyGPU.synchronize()
@@ -114,7 +115,8 @@ def test_regression_10_memory_is_not_reused_during_consumer_work(
 def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     kernels: Kernels, block: PyGPU.GPUArray, known_by: str
 ) -> None:
-    """Rule out a defect: a library uses a destroyed stream of another library, and crashes or works unordered."""
+    """Rule out the defect that a library uses a stream that another library has destroyed, and crashes or runs work in
+    the wrong order."""
     if known_by == "interface" and BACKEND == "hip":
         pytest.skip("on ROCm the interface names no stream")
     foreign = shared.Vendor()
@@ -147,13 +149,15 @@ def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     assert holds(block, 6)
     del arrays, copied
     PyGPU.synchronize()
-    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # If a destructor had failed, this call would raise its error.
+    # If a destructor had failed, this call would raise the destructor's error.
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]
 
 
 @pytest.mark.provokes_findings
 @pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 def test_regression_10_work_on_destroyed_stream_raises_error(block: PyGPU.GPUArray) -> None:
-    """Rule out a defect: work on a destroyed stream raises no error, or a late error without a cause."""
+    """Rule out the defect that work on a destroyed stream raises no error, or a late error that does not name the
+    stream."""
     if simulated.driver() is None:
         pytest.skip("a real driver takes the number for an address")
     foreign = shared.Vendor()
@@ -169,11 +173,12 @@ def test_regression_10_work_on_destroyed_stream_raises_error(block: PyGPU.GPUArr
     assert holds(block, 1)
 
 
-# Regression 14: deadlocks of the GIL and the driver's lock.
+# Regression 14: deadlocks between the GIL and the driver's lock.
 
 
-def test_regression_14_threads_that_allocate_and_drop_do_not_deadlock() -> None:
-    """Rule out a defect: a thread inside the driver waits for the GIL, and the thread with the GIL for the driver."""
+def test_regression_14_allocations_and_drops_in_threads_do_not_deadlock() -> None:
+    """Rule out the defect that a thread inside the driver waits for the GIL, while the thread that holds the GIL waits
+    for the driver."""
     script = """
 import random, threading
 import PyGPU
@@ -233,7 +238,8 @@ print("ended")
     ],
 )
 def test_regression_14_blocking_call_releases_gil_for_host_function(call: str) -> None:
-    """Rule out a defect: a host function waits for the GIL, while the GIL's holder waits for its stream."""
+    """Rule out the defect that a host function waits for the GIL, while the thread that holds the GIL waits for the
+    stream of the host function."""
     script = f"""
 import time, numpy
 import PyGPU
@@ -264,10 +270,10 @@ print("ended")
 
 @gpu_only
 @pytest.mark.parametrize("count", [5, COUNT])
-def test_regression_19_source_may_change_after_async_upload_returns(
+def test_regression_19_host_array_may_change_after_async_upload_returns(
     kernels: Kernels, slow: PyGPU.Stream, count: int
 ) -> None:
-    """Rule out a defect: the copy engine reads data that the host wrote after the call of `to_gpu_async`."""
+    """Rule out the defect that the copy engine reads data that the host wrote after the call of `to_gpu_async`."""
     host = np.full(count, 5, "float32")
     kernels.spin(SECONDS / 2, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)
@@ -277,8 +283,8 @@ def test_regression_19_source_may_change_after_async_upload_returns(
 
 
 @gpu_only
-def test_regression_19_async_copy_keeps_dropped_pinned_memory(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """Rule out a defect: an asynchronous copy waits for the stream, or frees pinned memory too early."""
+def test_regression_19_pinned_memory_stays_allocated_during_async_copy(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """Rule out the defect that an asynchronous copy waits for the stream, or frees pinned memory too early."""
     pinned = PyGPU.empty_pinned(COUNT, "float32")
     pinned[:] = 6
     array = PyGPU.empty(COUNT, "float32")

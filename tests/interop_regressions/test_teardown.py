@@ -21,13 +21,13 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
 
-# Regression 11: deleters on any thread, without the GIL, and after finalization.
+# Regression 11: deleters that run on any thread, without the GIL, and after finalization.
 
 
 @pytest.mark.parametrize("versioned", [False, True])
 @pytest.mark.parametrize("owner", ["PyGPU", "somebody else"])
 def test_regression_11_deleter_may_run_on_thread_unknown_to_python(owner: str, versioned: bool) -> None:
-    """Rule out a defect: a deleter crashes or hangs on a thread of the consumer, with or without the GIL."""
+    """Rule out the defect that a deleter crashes or hangs on a thread of the consumer, with or without the GIL."""
     host = np.arange(1000.0)
     before = sys.getrefcount(host)
     capsules = []
@@ -46,8 +46,9 @@ def test_regression_11_deleter_may_run_on_thread_unknown_to_python(owner: str, v
 
 
 @gpu_only
-def test_regression_11_deleter_ends_while_other_thread_waits_for_gpu(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """Rule out a defect: a deleter waits for the GIL, and the thread with the GIL waits for the driver."""
+def test_regression_11_deleter_returns_while_other_thread_waits_for_gpu(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """Rule out the defect that a deleter waits for the GIL, while the thread that holds the GIL waits for the
+    driver."""
     tensors = [dlpack_forge.consume(PyGPU.zeros(1000).__dlpack__()) for _ in range(4)]
     kernels.spin(SECONDS / 2, slow.handle)
     thread = threading.Thread(target=lambda: [kernels.delete_in_thread(tensor) for tensor in tensors])
@@ -73,8 +74,8 @@ tensors = [tensor(array) for array in arrays]
 def deleter(pointer):
     return dlpack_forge.DLManagedTensorVersioned.from_address(pointer).deleter
 """
-# exit() calls these functions after Py_Finalize, in reverse order of their registration.
-# `puts` was registered first, so it prints "all deleted" after all deleters have run.
+# exit() calls these functions after Py_Finalize, in reverse order of their registration. The function `puts` was
+# registered first, so it prints "all deleted" after all deleters have run.
 AFTER_PYTHON = """
 process.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
 text = ctypes.create_string_buffer(b"all deleted")
@@ -121,14 +122,16 @@ del arrays
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("when", LATE_DELETERS)
-def test_regression_11_deleter_may_run_at_process_exit(when: str) -> None:
-    """Rule out a defect: the consumer is destroyed last, and calls the deleter after the end of Python or driver."""
+def test_regression_11_deleter_may_run_during_process_exit(when: str) -> None:
+    """Rule out the defect that the consumer library ends last, and calls a deleter after the end of Python or of the
+    driver."""
     printed = run(MAKE_TENSORS + LATE_DELETERS[when] + "print('ended')\n", PYGPU_SIM_DELAY_US="0-500")
     assert printed.split("\n") == ["ended", "all deleted"][: 2 if "gone" in when else 1]
 
 
 def test_regression_11_memory_in_reference_cycle_is_freed() -> None:
-    """Rule out a defect: an array in a reference cycle is never freed, because the collector cannot traverse it."""
+    """Rule out the defect that an array in a reference cycle is never freed, because the collector cannot traverse
+    it."""
     gc.collect()
     held = PyGPU.memory_statistics()["count"]
     array = PyGPU.zeros(1000)
@@ -169,7 +172,8 @@ time.sleep(0.1)
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("name", ENDS)
 def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> None:
-    """Rule out a defect: the process ends with a segmentation fault, or "context stack was not empty"."""
+    """Rule out the defect that the process ends with a segmentation fault, or with the message "context stack was not
+    empty"."""
     # The simulated driver delays work, so that work is unfinished when the process exits.
     # `test_lifetime.py` tests exits without unfinished work.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
@@ -178,7 +182,7 @@ def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> Non
 @gpu_only
 @pytest.mark.starts_processes
 def test_regression_15_process_exits_cleanly_with_running_kernel(kernels: Kernels) -> None:
-    """Rule out a defect: process exit never returns, or frees memory that the kernel uses."""
+    """Rule out the defect that the process does not exit, or frees memory that a running kernel uses."""
     script = """
 import ctypes
 import PyGPU
@@ -215,7 +219,8 @@ def in_another(code):
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
 def test_regression_15_import_in_subinterpreter_raises_error_with_remedy(first: str) -> None:
-    """Rule out a defect: the process crashes later, or the subinterpreter's end closes the library for the main one."""
+    """Rule out the defect that a process with a subinterpreter crashes later, or that the end of the subinterpreter
+    closes the library for the main interpreter."""
     use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
     ask = "in_another('import PyGPU')\n"
     printed = run(
@@ -229,7 +234,7 @@ def test_regression_15_import_in_subinterpreter_raises_error_with_remedy(first: 
 
 @pytest.mark.starts_processes
 def test_regression_15_subinterpreter_with_numpy_raises_same_error() -> None:
-    # Some versions of NumPy raise an ImportError of their own in a subinterpreter.
+    # In a subinterpreter, some versions of NumPy raise their own ImportError.
     code = "import contextlib, warnings\nwarnings.simplefilter('ignore')\n"
     code += "with contextlib.suppress(ImportError):\n    import numpy\nimport PyGPU"
     ask = f"in_another({code!r})\n"

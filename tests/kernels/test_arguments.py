@@ -74,7 +74,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Make a simulated driver delay work at random, so that a wrong order gives wrong values."""
+    """Make a simulated driver delay work at random, so that a missing wait gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(3000):
         yield
@@ -157,7 +157,7 @@ def test_overaligned_member_is_aligned_at_any_position(module: PyGPU.Module) -> 
     assert np.frombuffer(struct.tobytes(), "u8").tolist() == words.tolist()
 
 
-def test_struct_keeps_arrays_of_its_pointers_alive(module: PyGPU.Module, unrest: None) -> None:
+def test_struct_keeps_arrays_of_its_pointer_fields_alive(module: PyGPU.Module, unrest: None) -> None:
     first, row = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32")
     rows = PyGPU.Struct(ROWS, first=first, rows=[row, None], n=8)
     assert rows.value["first"] == first.ptr
@@ -221,9 +221,9 @@ def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module
             with stream:
                 module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
             counts.append(driver.call_count(name) - before)
-    # `counts` has the waits of each launch. Launches 0 and 1 wait for the stream that created the arrays.
-    # Launches 2 and 3 only read a read-only array, so they must not wait.
-    # Launch 5 must wait, because it passes a writable array that launch 4 may have written.
+    # `counts` has the number of stream waits of each launch. Launches 0 and 1 wait for the stream that created the
+    # arrays. Launches 2 and 3 only read a read-only array, so they must not wait. Launch 5 must wait, because it passes
+    # a writable array that launch 4 may have written.
     assert counts[2:4] == [0, 0]
     assert counts[5] > 0
     assert (outs[1].get() == 6).all()
@@ -316,7 +316,7 @@ def test_struct_keeps_texture_alive_and_kernel_samples_it(module: PyGPU.Module, 
         PyGPU.Struct([("image", "f4")], image=PyGPU.Texture(PyGPU.TextureArray(8)))
 
 
-def test_arrays_of_other_libraries_can_be_struct_pointer_fields(module: PyGPU.Module) -> None:
+def test_struct_pointer_fields_accept_arrays_of_other_libraries(module: PyGPU.Module) -> None:
     class Foreign:
         """Imitate an array of another library whose address PyGPU reads from an array interface."""
 
@@ -342,7 +342,7 @@ def test_pycuda_launches_accept_structs_and_pointers(module: PyGPU.Module) -> No
     assert first.tolist() == [100] * 4
 
 
-def test_graph_keeps_arrays_of_struct_and_pointer_arguments(module: PyGPU.Module) -> None:
+def test_graph_keeps_arrays_of_struct_and_pointer_arguments_alive(module: PyGPU.Module) -> None:
     first, row, words = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32"), PyGPU.zeros(18, "uint64")
     lengths = PyGPU.asarray([8, 8], dtype="int32")
     module["add_rows"][1, 8](PyGPU.Struct(ROWS, first=first, rows=[row, row], n=8))
@@ -382,7 +382,7 @@ def test_host_array_of_one_number_is_passed_by_value(module: PyGPU.Module) -> No
     assert [row.tolist() for row in rows] == [[15, 15], [15, 0]]
 
 
-def test_saxpy_kernel_accepts_scalars_in_form_of_cuda_core_examples() -> None:
+def test_saxpy_kernel_accepts_scalars_as_in_examples_of_cuda_core() -> None:
     kernel = PyGPU.Kernel(
         'extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n) {\n'
         "    size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = a * x[i] + y[i];\n}",
@@ -406,7 +406,7 @@ def test_saxpy_kernel_accepts_scalars_in_form_of_cuda_core_examples() -> None:
     ],
     ids=["float64", "int32", "two numbers", "no number"],
 )
-def test_host_array_of_several_numbers_is_rejected_as_number(
+def test_host_array_of_several_numbers_is_rejected_for_number_parameter(
     module: PyGPU.Module, value: np.ndarray, message: str
 ) -> None:
     rows = [PyGPU.zeros(2, "float32")]
@@ -415,6 +415,6 @@ def test_host_array_of_several_numbers_is_rejected_as_number(
     assert rows[0].tolist() == [0, 0]
 
 
-def test_host_array_of_one_number_is_rejected_as_pointer(module: PyGPU.Module) -> None:
+def test_host_array_of_one_number_is_rejected_for_pointer_parameter(module: PyGPU.Module) -> None:
     with pytest.raises(TypeError, match=r"argument 1 .*an ndarray is memory of the host"):
         module["copy"][1, 1](np.array([2.0], "float32"), PyGPU.zeros(1, "float32"))

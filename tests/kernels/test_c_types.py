@@ -54,7 +54,7 @@ def test_argument_list_is_split_at_commas_between_arguments() -> None:
     assert [one.declarator() for one in found] == ["float a", "pycuda::complex<double> *z", "int n2"]
 
 
-def test_c_type_spelling_is_kept_if_every_compiler_accepts_it() -> None:
+def test_c_type_is_spelled_as_in_source_if_every_compiler_accepts_it() -> None:
     spelled = {
         "long long *x": "long long",
         "unsigned x": "unsigned",
@@ -66,7 +66,7 @@ def test_c_type_spelling_is_kept_if_every_compiler_accepts_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["bool", "int8", "uint16", "int32", "uint64", "float16", "float64", "complex128"])
-def test_numpy_types_roundtrip_through_c(name: str) -> None:
+def test_numpy_types_are_unchanged_by_conversion_to_c_and_back(name: str) -> None:
     assert parse_c_arg(f"{dtype_to_ctype(name)} *x").dtype == np.dtype(name)
 
 
@@ -78,7 +78,7 @@ def test_c_type_names_match_pycuda() -> None:
     assert [get_arg_type(text) for text in ("float *x", "int n2", "double d")] == ["P", "i", "d"]
 
 
-def test_registered_dtype_keeps_its_name() -> None:
+def test_registered_dtype_is_converted_to_its_registered_c_name() -> None:
     name = f"pair_{uuid.uuid4().hex}"
     pair = np.dtype([(name, np.int32), ("high", np.float32)])
     with pytest.raises(ValueError, match="unable to map dtype"):

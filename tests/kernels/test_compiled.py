@@ -1,4 +1,5 @@
-"""Test compilers' output: text, attributes, template instances, several sources, and images of other compilers."""
+"""Test compiled kernels: PTX text, attributes, template instances, modules of several sources, and images of other
+compilers."""
 
 import shutil
 import struct
@@ -64,7 +65,7 @@ def test_occupancy_is_blocks_per_multiprocessor_and_fraction_of_warps(module: Py
     blocks, fraction = kernel.occupancy(1024)
     assert blocks == kernel.active_blocks(1024) >= 1
     assert 0 < fraction <= 1
-    few = kernel.occupancy((4, 2))  # Eight threads of a block occupy a whole warp.
+    few = kernel.occupancy((4, 2))  # A block of eight threads still occupies a whole warp.
     assert few.fraction / few.blocks == pytest.approx(fraction / blocks * warp / 1024)
     assert kernel.occupancy(kernel.suggested_block).fraction > 0
     assert kernel.suggested_block == kernel.suggested_shape()[1]
@@ -86,7 +87,7 @@ def test_template_instances_are_compiled_on_request_and_once(module: PyGPU.Modul
         module["add<Absent, 4>"]
 
 
-def test_template_kernel_runs_instances_and_rejects_direct_use() -> None:
+def test_template_kernel_runs_its_instances_and_rejects_direct_use() -> None:
     source = "template <typename T, int N = 2> __global__ void raise(T *x) { x[threadIdx.x] += N; }"
     for kernel in (PyGPU.Kernel(source), PyGPU.Kernel(source, "raise")):
         assert run(kernel["raise<float, 4>"]) == [4, 4, 4]
@@ -111,7 +112,7 @@ def test_template_kernel_runs_instances_and_rejects_direct_use() -> None:
         ((np.int64(7), np.bool_(False), np.float16), "k<7, false, __half>"),
     ],
 )
-def test_template_arguments_use_c_spelling(arguments: tuple[object, ...], text: str) -> None:
+def test_arguments_of_template_instance_are_spelled_as_in_c(arguments: tuple[object, ...], text: str) -> None:
     from PyGPU._native.compiled.templates import spelled
 
     assert spelled("k<int>", arguments, "cuda") == text
@@ -181,7 +182,8 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
         PyGPU.Module.from_bytes(np.frombuffer(module.image, np.uint8)),
     ):
         assert run(loaded["one"]) == [1, 1, 1]
-        if PyGPU.backend_name() != "hip":  # The image of simulated HIP is a host library without a list of kernels.
+        # On simulated HIP, a module image is a host library without a list of kernels.
+        if PyGPU.backend_name() != "hip":
             assert "one" in " ".join(loaded.names)
             assert all(loaded[name].name == name for name in loaded.names)
     with pytest.raises(FileNotFoundError):
@@ -195,7 +197,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
 
 
 def container(image: bytes) -> bytes:
-    """Return a compiled image in the container format of a vendor's compiler."""
+    """Return a compiled image in the container format that a vendor's compiler writes."""
     if BACKEND == "hip":
         name = b"hipv4-amdgcn-amd-amdhsa--gfx942"
         start = 24 + 8 + 2 * 24 + len(b"host-x86_64") + len(name)
@@ -207,7 +209,7 @@ def container(image: bytes) -> bytes:
 
 
 def library(folder: Path, section: str, *images: bytes) -> Path:
-    """Build a shared library with a section of device code, as nvcc and hipcc do."""
+    """Build a shared library with a section of device code, like the output of nvcc and hipcc."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no C++ compiler builds the library")

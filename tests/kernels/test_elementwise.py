@@ -50,7 +50,7 @@ def test_random_layouts_and_broadcasting_match_numpy() -> None:
         np.testing.assert_array_equal(gz.get(), expected, err_msg=f"seed {seed}, turn {turn}")
 
 
-def test_elementwise_kernel_keeps_gaps_between_output_elements() -> None:
+def test_elementwise_kernel_leaves_gaps_between_output_elements_unchanged() -> None:
     base = gpu(np.zeros((6, 8), np.float32))
     x = gpu(np.ones((3, 4), np.float32))
     AXPY(1, x, x, base[::2, ::-2])
@@ -84,7 +84,7 @@ def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
-def test_vector_of_adjacent_elements_is_computed_element_by_element(name: str) -> None:
+def test_kernel_that_skips_elements_leaves_skipped_elements_unchanged(name: str) -> None:
     kernel = ElementwiseKernel([VectorArg(np.dtype(name), "x")], "if (i % 3 != 0) x[i] = x[i] + x[i]")
     for size in (1, 15, 16, 17, 50):
         x = np.arange(size).astype(name)
@@ -93,7 +93,7 @@ def test_vector_of_adjacent_elements_is_computed_element_by_element(name: str) -
         np.testing.assert_array_equal(found.get(), np.where(np.arange(size) % 3, x + x, x))
 
 
-def test_same_array_may_be_passed_for_two_arguments() -> None:
+def test_same_array_may_be_passed_for_two_kernel_parameters() -> None:
     x = np.arange(1001, dtype=np.float32)
     twice, both = gpu(x), gpu(x)
     AXPY(2, twice, gpu(x), twice)
@@ -110,7 +110,7 @@ def test_same_array_may_be_passed_for_two_arguments() -> None:
     np.testing.assert_array_equal(twice.get(), np.full(1001, 10))
 
 
-def test_output_interleaved_with_input_matches_numpy() -> None:
+def test_output_array_interleaved_with_input_array_matches_numpy() -> None:
     base = np.arange(5000, dtype=np.float32)
     found = gpu(base)
     AXPY(2, found[::2], found[1::2], found[::2])
@@ -118,7 +118,7 @@ def test_output_interleaved_with_input_matches_numpy() -> None:
     np.testing.assert_array_equal(found.get(), base)
 
 
-def test_variable_i_counts_in_c_order_and_n_is_number_of_elements() -> None:
+def test_variable_i_is_index_in_c_order_and_n_is_number_of_elements() -> None:
     kernel = ElementwiseKernel("long long *z", "z[i] = i + 1000 * n")
     expected = np.arange(24).reshape(2, 3, 4) + 24000
     for z in (
@@ -130,7 +130,7 @@ def test_variable_i_counts_in_c_order_and_n_is_number_of_elements() -> None:
         np.testing.assert_array_equal(z.get(), expected)
 
 
-def test_neighbour_elements_are_accessed_by_index() -> None:
+def test_kernel_reads_neighbour_elements_by_index() -> None:
     kernel = ElementwiseKernel("float *x, float *z", "z[i] = i > 0 ? x[i] - x[i - 1] : 0")
     x = np.arange(12, dtype=np.float32).reshape(3, 4) ** 2
     for given in (gpu(x), gpu(x.T.copy()).T, gpu(x[:, ::-1].copy())[:, ::-1]):
@@ -191,7 +191,7 @@ def test_thread_index_and_preamble_match_pycuda() -> None:
     np.testing.assert_array_equal(z.get(), np.ones(1000))
 
 
-def test_scalars_are_converted_to_declared_type() -> None:
+def test_scalars_are_converted_to_declared_type_of_parameter() -> None:
     kernel = ElementwiseKernel(
         [
             ScalarArg(np.int8, "a"),
@@ -265,7 +265,7 @@ def test_read_only_array_is_accepted_as_input_and_rejected_as_output() -> None:
         AXPY(2, z, z, fixed)
 
 
-def test_strided_array_is_rejected_if_source_uses_its_pointer() -> None:
+def test_strided_array_is_rejected_if_kernel_source_uses_its_pointer() -> None:
     kernel = ElementwiseKernel(
         "float *x, float *z",
         "z[i] = last(x, n)",
@@ -372,7 +372,7 @@ def test_kernel_may_use_names_of_c_headers_without_include() -> None:
     assert k.get().tolist() == [2**30 - 1, 2**32 - 1, 255]
 
 
-def test_headers_of_pycuda_can_be_included() -> None:
+def test_headers_of_pycuda_can_be_included_in_kernel_source() -> None:
     preamble = "#include <pycuda-complex.hpp>\n#include <pycuda-helpers.hpp>\ntypedef pycuda::complex<float> cfloat;"
     kernel = ElementwiseKernel("pycuda::complex<float> *x", "x[i] = cfloat(0, 1) * x[i]", preamble=preamble)
     x = gpu([1, 2j, 3], np.complex64)
@@ -390,7 +390,7 @@ def test_kernel_runs_after_earlier_work_on_arrays_on_any_stream() -> None:
 
 
 @pytest.mark.skipif("on_cpu()", reason="the host's arrays are no device's")
-def test_array_of_another_library_is_accepted() -> None:
+def test_array_of_another_library_is_accepted_as_kernel_argument() -> None:
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array

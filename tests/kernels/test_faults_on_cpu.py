@@ -1,7 +1,7 @@
-"""Test faults inside CPU kernels: an error names the position, and the process survives.
+"""Test faults inside CPU kernels: an error names the position of the fault, and the process continues.
 
-Most tests run in this process. Separate processes run three kinds of tests: programs without signal handlers (pytest
-sets such handlers), Ctrl-C, and faults that end a process.
+Most tests run a kernel in this process. Three kinds of tests run in separate processes: programs without signal
+handlers (pytest sets such handlers), Ctrl-C, and faults that end a process.
 """
 
 import os
@@ -82,7 +82,7 @@ FAULTS = [
     ("calls", ILLEGAL_ADDRESS, "at address 0x12345000, where there is no memory"),
     ("beyond_dynamic", ILLEGAL_ADDRESS, "beyond the dynamic shared memory, of which the launch gave 64 bytes"),
 ]
-if os.uname().machine == "x86_64":  # Other processors raise no fault for a division by zero.
+if os.uname().machine == "x86_64":  # Processors of other architectures raise no fault for a division by zero.
     FAULTS.append(("divides", FAILURE, "integer division by zero"))
 
 IN_A_CHILD = """
@@ -223,11 +223,12 @@ ctypes.string_at(1)
     assert "PyGPU:" not in errors
 
 
-def test_kernel_write_behind_array_is_reported_once(module: PyGPU.Module) -> None:
+def test_kernel_write_past_end_of_array_is_reported_once(module: PyGPU.Module) -> None:
     kernel = module.get_function("first")
     array, other = PyGPU.zeros((3, 5), np.int32), PyGPU.zeros(3, np.int32)
     kernel[1, 32](array, np.int32(15), other)
-    # These offsets are in the red zone, i.e. in the guard bytes behind the block. Larger ones would damage the heap.
+    # These offsets are in the red zone, that is, in the guard bytes that follow the block. Larger offsets would damage
+    # the heap.
     for beyond in (1, 3, 8):
         with pytest.raises(PyGPU.CudaError) as raised:
             kernel[1, 32](array, np.int32(15 + beyond), other)
@@ -237,10 +238,10 @@ def test_kernel_write_behind_array_is_reported_once(module: PyGPU.Module) -> Non
         kernel[1, 32](array, np.int32(15), other)
 
 
-def test_write_behind_view_or_block_is_reported_at_end_of_block(module: PyGPU.Module) -> None:
+def test_write_past_end_of_view_is_reported_only_past_end_of_block(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array = PyGPU.zeros(8, np.int32)
-    # The kernel writes behind the view but within the view's memory block, so this is no overrun.
+    # The kernel writes past the end of the view but within its memory block, so the write is no overrun.
     kernel[1, 32](array[:4], np.int32(8), unused)
     with pytest.raises(PyGPU.CudaError, match="of the 32 bytes of argument 1, an array of shape"):
         kernel[1, 32](array[4:], np.int32(5), unused)
@@ -249,21 +250,21 @@ def test_write_behind_view_or_block_is_reported_at_end_of_block(module: PyGPU.Mo
         module.get_function("first")[1, 32](block, np.int32(5), unused)
 
 
-def test_write_behind_array_by_elementwise_kernel_is_reported() -> None:
+def test_elementwise_kernel_write_past_end_of_array_is_reported() -> None:
     scale = ElementwiseKernel("const int *x, int *z", "z[i + 1] = 2 * x[i]", "scale")
     x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
     with pytest.raises(PyGPU.CudaError, match="kernel scale wrote beyond the end of the 40 bytes of the array z"):
         scale(x, z)
 
 
-def test_write_behind_array_by_reduction_kernel_is_reported() -> None:
+def test_reduction_kernel_write_past_end_of_array_is_reported() -> None:
     total = ReductionKernel(np.int32, "0", "a + b", "(z[i + 1] = x[i])", "const int *x, int *z", "total")
     x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
     with pytest.raises(PyGPU.CudaError, match="kernel total wrote beyond the end of the 40 bytes of the array z"):
         total(x, z)
 
 
-def test_write_behind_captured_array_is_reported_at_graph_launch(module: PyGPU.Module) -> None:
+def test_write_past_end_of_captured_array_is_reported_at_graph_launch(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array, count = PyGPU.zeros(15, np.int32), 16
     with PyGPU.Graph() as graph:
@@ -276,7 +277,7 @@ def test_write_behind_captured_array_is_reported_at_graph_launch(module: PyGPU.M
 
 
 @pytest.mark.parametrize("spelled", ["int", "numpy", "prepared"])
-def test_write_behind_block_passed_as_integer_address_is_reported(spelled: str) -> None:
+def test_write_past_end_of_block_passed_as_integer_address_is_reported(spelled: str) -> None:
     function = SourceModule("__global__ void put(int *out) { out[threadIdx.x] = 1; }").get_function("put")
     array = PyGPU.zeros(8, np.int32)
     address = {"int": array.ptr, "numpy": np.intp(array.ptr), "prepared": int(array.gpudata)}[spelled]
@@ -291,7 +292,7 @@ def test_write_behind_block_passed_as_integer_address_is_reported(spelled: str) 
 
 
 @pytest.mark.reads_in_place
-def test_write_behind_memory_that_pygpu_does_not_own_is_unreported(module: PyGPU.Module) -> None:
+def test_write_past_end_of_memory_not_owned_by_pygpu_is_unreported(module: PyGPU.Module) -> None:
     host = np.zeros(32, np.int32)
     module.get_function("first")[1, 32](PyGPU.asarray(host[:4]), np.int32(9), PyGPU.zeros(1, np.int32))
     assert host.sum() in (0, 9)  # In strict mode `asarray` makes a copy, and the elements of `host` stay 0.

@@ -104,7 +104,7 @@ __global__ void grid(int *out)
 
 @on_the_host
 @pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="the expected values are those of warps of 32")
-def test_cooperative_groups_bfloat16_and_libcudacxx_exist_on_cpu() -> None:
+def test_cooperative_groups_bfloat16_and_libcudacxx_headers_exist_on_cpu() -> None:
     module = SourceModule(GROUPS)
     out, real = PyGPU.zeros(12, np.int32), PyGPU.zeros(64, np.float32)
     launched(module.get_function("groups"), out.gpudata, real.gpudata, block=64)
@@ -228,7 +228,7 @@ def test_non_kernel_function_and_missing_function_have_different_errors() -> Non
         module.get_function("other")
 
 
-def test_host_names_of_unsigned_types_are_accepted_like_nvcc() -> None:
+def test_host_names_of_unsigned_types_are_accepted_as_by_nvcc() -> None:
     own = "typedef unsigned int uint;"
     for before in ("", own):
         text = before + "__global__ void one(uint *out, ushort a, ulong b) { const uint c = a; out[0] = c + (uint)b; }"
@@ -237,7 +237,7 @@ def test_host_names_of_unsigned_types_are_accepted_like_nvcc() -> None:
         assert out.get()[0] == 42
 
 
-def test_source_may_include_named_file(tmp_path: Path) -> None:
+def test_kernel_source_may_include_file_by_name(tmp_path: Path) -> None:
     (tmp_path / "one.cu").write_text(f'extern "C" {ONE}')
     out = PyGPU.zeros(1, np.int32)
     PyGPU.Kernel(str(tmp_path / "one.cu"))[1, 1](out)

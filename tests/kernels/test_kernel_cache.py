@@ -23,8 +23,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# Simulated HIP omits these tests: PyGPU finds included files for CUDA and HIP by the same code.
-# On the CPU backend, the compiler reports the included files.
+# On simulated HIP the tests are skipped, because PyGPU finds included files for CUDA and HIP by the same code. On the
+# CPU backend, the compiler reports the included files.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
@@ -123,7 +123,7 @@ def test_header_added_earlier_on_include_path_is_detected(tmp_path: Path) -> Non
 
 def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
     write(tmp_path / "v.h", 11)
-    time.sleep(0.1)  # The cache does not trust a header that was modified after the start of the compiler.
+    time.sleep(0.1)  # The cache stores no kernel whose header was modified after the start of the compiler.
     source = f'#include "{tmp_path}/v.h"' + KERNEL
     for folder in ("one", "two"):
         cache = tmp_path / folder
@@ -135,7 +135,7 @@ def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
         assert folder == "one" or [path.stat().st_ino for path in entries(cache)] == before
 
 
-def test_kernel_with_unknown_included_files_is_not_cached(tmp_path: Path) -> None:
+def test_kernel_whose_included_files_are_unknown_is_not_cached(tmp_path: Path) -> None:
     (tmp_path / "v.h").write_text(f'#define V "{tmp_path}/w.h"\n#include V\n')
     write(tmp_path / "w.h", 11)
     assert value_of(f'#include "{tmp_path}/v.h"' + KERNEL, tmp_path / "cache") == 11
@@ -165,7 +165,7 @@ def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
 
 
 def planted(tmp_path: Path, plant: Callable[[Path], None]) -> tuple[int, Path]:
-    """Copy the cache folder, and let `plant` replace the kernel's file in the copy.
+    """Copy the cache folder, and let the function `plant` replace the kernel's cache file in the copy.
 
     Return the value that the kernel then computes, and the path of the file.
     """
@@ -221,7 +221,7 @@ def open_to_others(path: Path) -> None:
 def test_cache_trusts_only_complete_regular_files(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # The cache must have replaced the planted file by a private regular file. It cannot replace a directory.
+    # The cache must have replaced the planted file by a private regular file, unless a directory was planted.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 

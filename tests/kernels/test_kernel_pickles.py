@@ -44,7 +44,7 @@ def test_unpickled_kernel_gives_results_of_original_kernel() -> None:
     assert float(copy.copy(total)(x)) == 6
 
 
-def test_pickle_keeps_every_kernel_argument() -> None:
+def test_pickled_kernel_has_same_constructor_arguments() -> None:
     kernel = ElementwiseKernel(
         [VectorArg(np.float32, "x"), VectorArg(np.float32, "y")],
         "y[i] = twice(x[i]) + more",
@@ -65,7 +65,7 @@ def test_kernels_of_equal_pickles_are_compiled_once_per_process() -> None:
     assert pickle.loads(pickle.dumps(other)) is not first
 
 
-def test_pickle_keeps_derived_class_and_attributes() -> None:
+def test_pickled_kernel_has_same_derived_class_and_attributes() -> None:
     kernel = Named(3)
     kernel.note = "mine"
     again = pickle.loads(pickle.dumps(kernel))
@@ -78,6 +78,6 @@ def test_pickle_keeps_derived_class_and_attributes() -> None:
     assert pickle.loads(pickle.dumps(plain)).note == "its own"
 
 
-def test_pickle_rejects_uninitialized_kernel() -> None:
+def test_pickling_of_uninitialized_kernel_raises() -> None:
     with pytest.raises(RuntimeError, match="__init__"):
         pickle.dumps(ElementwiseKernel.__new__(ElementwiseKernel))

@@ -1,6 +1,6 @@
-"""Test kernels without a device: the cases run in a process with a fake driver and a fake NVRTC.
+"""Test kernels without a device: the test cases run in a process with a fake driver and a fake NVRTC.
 
-Both are built from C; without a C compiler the tests are skipped with this reason.
+Both are built from C; without a C compiler the tests are skipped and the report gives this reason.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def environment(fakes: Path, cache: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(fakes),
         "PYGPU_BACKEND": "cuda",
         "PYGPU_CACHE_DIR": str(cache),
-        # Without this variable, PyGPU would find a real NVRTC of the machine before the fake one.
+        # Without this variable, PyGPU would find a real NVRTC of the machine before the fake NVRTC.
         "PYGPU_NVRTC": str(fakes / "libnvrtc.so.12"),
     }
 
@@ -69,7 +69,7 @@ print(ctypes.CDLL("libnvrtc.so.12").fake_compiled())
 
 
 def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
-    """Count the compilations of a process that compiles six sources, each of them twice."""
+    """Count the compilations of a process that compiles six sources, each source twice."""
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env={**environment(fakes, cache), **variables},
@@ -135,7 +135,7 @@ def test_kernels_in_readonly_cache_folder_are_used(fakes: Path, tmp_path: Path) 
         folder.chmod(0o755)
 
 
-def test_call_without_launch_shape_raises_type_error() -> None:
+def test_kernel_call_without_launch_shape_raises_type_error() -> None:
     try:
         kernel = PyGPU.Kernel("__global__ void k() {}", "k")
     except (PyGPU.NotSupportedError, PyGPU.BackendUnavailableError) as error:

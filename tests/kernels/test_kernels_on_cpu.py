@@ -1,4 +1,4 @@
-"""Test kernels on the CPU: printed output, required compiler, and detection of races and overruns.
+"""Test kernels on the CPU: printed output, required compiler, and detection of data races and of overruns.
 
 Each test runs in a separate process on the CPU backend. Rust tests check which language features kernels may use.
 """
@@ -78,7 +78,7 @@ def test_device_printf_goes_to_stdout(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["thread 0 of 3", "thread 1 of 3", "thread 2 of 3"], done.stderr
 
 
-def test_error_without_compiler_lists_searched_compilers(tmp_path: Path) -> None:
+def test_error_for_missing_compiler_lists_searched_compilers(tmp_path: Path) -> None:
     done = run(tmp_path, "says", 0, PATH=str(tmp_path), CXX="no-such-compiler", PYGPU_CXX="")
     assert done.returncode != 0
     last = done.stderr[done.stderr.index("kernels on the cpu backend") :]
@@ -92,7 +92,7 @@ def test_error_without_compiler_lists_searched_compilers(tmp_path: Path) -> None
         assert part in last
 
 
-def test_explicitly_named_compiler_is_not_replaced(tmp_path: Path) -> None:
+def test_missing_explicitly_named_compiler_is_not_replaced_by_another(tmp_path: Path) -> None:
     done = run(tmp_path, "says", PYGPU_CXX=str(tmp_path / "none"))
     assert done.returncode != 0
     assert (
@@ -108,7 +108,7 @@ def test_process_rejects_unknown_thread_order(order: str, tmp_path: Path) -> Non
     assert f"PYGPU_CPU_ORDER is '{order}'; the orders are 'reversed', 'shuffled' and" in done.stderr
 
 
-def test_missing_barrier_is_exposed_by_reversed_thread_order(tmp_path: Path) -> None:
+def test_missing_barrier_changes_result_in_reversed_thread_order(tmp_path: Path) -> None:
     assert run(tmp_path, "no_barrier").stdout == f"{[5] * 8}\n"
     assert run(tmp_path, "no_barrier", PYGPU_CPU_ORDER="reversed").stdout != f"{[5] * 8}\n"
 

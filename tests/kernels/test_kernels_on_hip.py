@@ -1,4 +1,4 @@
-"""Test kernels on HIP: options for the compiler hiprtc, its errors, and features that AMD devices lack."""
+"""Test kernels on HIP: options and errors of the compiler hiprtc, and features that AMD devices lack."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Test launch attributes: arguments for the driver, rejected values, and results."""
+"""Test launch attributes: the arguments that the driver receives, rejected values, and results of launches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ extern "C" __global__ void shared(int *x)
 }
 """
 
-# Numbers of launch attributes in CUDA's header cuda.h.
+# Enum values of launch attributes in CUDA's header cuda.h.
 COOPERATIVE, CLUSTER, POLICY, PROGRAMMATIC, PRIORITY, CARVEOUT = "2", "4", "5", "6", "8", "14"
 
 HAS_CLUSTERS = PyGPU.backend_name() == "cuda"
@@ -75,13 +75,14 @@ def increment(module: PyGPU.Module) -> PyGPU.Kernel:
 
 
 def told() -> dict[str, list[int]]:
-    """Return the attributes of the most recent launch with attributes, as the simulated driver received them."""
+    """Return the attributes of the most recent launch with attributes, as the simulated driver received the
+    attributes."""
     assert DRIVER is not None
     return DRIVER.launches()[-1]["attributes"]
 
 
 def count() -> int:
-    """Return the number of launches with attributes."""
+    """Return the number of launches with attributes that the simulated driver has counted."""
     name = "hipDrvLaunchKernelEx" if PyGPU.backend_name() == "hip" else "cuLaunchKernelEx"
     return 0 if DRIVER is None else DRIVER.call_count(name)
 
@@ -173,7 +174,7 @@ def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> Non
         assert told() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
 
 
-def test_too_large_cooperative_grid_raises_error_with_limit(increment: PyGPU.Kernel) -> None:
+def test_cooperative_grid_above_limit_raises_error_with_limit(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(16, np.int32)
     for launch in (
         lambda: increment[LaunchConfig(5000, 1024, cooperative=True)](x),
@@ -194,7 +195,7 @@ def test_launch_requests_opt_in_for_shared_memory_above_48_kib(module: PyGPU.Mod
         kernel[LaunchConfig(1, 32, 1_000_000, priority=0)](x)
 
 
-def test_cluster_of_one_block_is_supported_everywhere(module: PyGPU.Module) -> None:
+def test_cluster_of_one_block_is_supported_on_every_backend(module: PyGPU.Module) -> None:
     x = PyGPU.zeros(64, np.int32)
     alone = module.get_function("alone")
     alone[LaunchConfig(4, 16, cluster=1)](x)
@@ -217,7 +218,7 @@ def test_clusters_of_several_blocks_raise_error_if_unsupported(increment: PyGPU.
 
 
 @only_with_clusters
-def test_impossible_cluster_raises_error_with_limit(module: PyGPU.Module) -> None:
+def test_cluster_that_device_cannot_run_raises_error_with_limit(module: PyGPU.Module) -> None:
     increment = PyGPU.Module(SOURCE).get_function("increment")
     x = PyGPU.zeros(64, np.int32)
     before = count()

@@ -77,6 +77,6 @@ def test_extract_macros_moves_define_options_to_preamble() -> None:
     assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
 
 
-def test_extract_macros_keeps_options_if_header_is_included() -> None:
+def test_extract_macros_leaves_options_unchanged_if_header_is_included() -> None:
     given = ["-DN=3", "-include", "own.h"]
     assert c_arguments.extract_macros(given, "int n;") == (given, "int n;")

@@ -16,8 +16,8 @@ pytestmark = needs_kernels
 DOT = ReductionKernel(np.int64, 0, "a + b", "(long long)x[i] * y[i]", "const int *x, const int *y", "dot")
 SUM = ReductionKernel(np.float32, "0", "a + b")
 MINMAX = np.dtype([("lowest", np.float32), ("highest", np.float32)])
-# C++ source of the type `reduction_minmax` in the form that PyCUDA requires:
-# its reduction kernels call these constructors and the assignment from volatile objects.
+# C++ source of the type `reduction_minmax` in the form that PyCUDA requires: PyCUDA's reduction kernels call these
+# constructors and the assignment from volatile objects.
 MINMAX_SOURCE = """
 struct reduction_minmax {
     float lowest, highest;
@@ -88,7 +88,7 @@ def test_index_in_reduction_kernel_counts_elements_in_c_order() -> None:
         assert kernel(given).get() == 13
 
 
-def test_reduction_reads_selected_elements_by_index() -> None:
+def test_reduction_kernel_reads_elements_selected_by_index_array() -> None:
     kernel = ReductionKernel(np.int32, "0", "a + b", "x[chosen[i]]", "int *chosen, int *x")
     x, chosen = integers(100), np.array([3, 99, 0, 3], np.int32)
     assert kernel(PyGPU.to_gpu(chosen), PyGPU.to_gpu(x)).get() == x[chosen].sum()

@@ -42,7 +42,7 @@ def test_in_place_scan_of_any_length_matches_numpy(size: int) -> None:
     np.testing.assert_array_equal(before.get(), expected - x)
 
 
-def test_scan_of_any_stride_leaves_gaps_unchanged() -> None:
+def test_scan_of_any_stride_leaves_gaps_between_elements_unchanged() -> None:
     base = integers(9000).reshape(3000, 3)
     for key in [np.s_[::2, 1], np.s_[::-1, 0], np.s_[5::-2, 2]]:
         expected = base.copy()
@@ -105,7 +105,7 @@ def test_scan_runs_after_earlier_work_on_array_on_any_stream() -> None:
     np.testing.assert_array_equal(x.get(), expected)
 
 
-def test_scan_converts_values_of_other_dtype_and_keeps_input_array() -> None:
+def test_scan_converts_values_of_other_dtype_and_leaves_input_unchanged() -> None:
     host = np.array([1.5, 2.25, -3, 4])
     for dtype in ("f4", "u1", "i8"):
         values = host.astype(dtype) if dtype != "u1" else np.array([1, 2, 3, 4], dtype)

@@ -1,6 +1,6 @@
 """Test tensor maps: errors for invalid maps, and maps as kernel arguments.
 
-Copies by tensor maps are tested in tests/gpu.
+The tests in tests/gpu copy arrays by tensor maps.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def test_tensor_map_rejects_parameters_unsupported_by_hardware(
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Make a simulated driver delay work at random, so that a wrong order gives wrong values."""
+    """Make a simulated driver delay work at random, so that a missing wait gives wrong values."""
     with simulated.delayed(3000):
         yield
 

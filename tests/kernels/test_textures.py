@@ -65,14 +65,14 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Make a simulated driver delay work at random, so that a wrong order gives wrong values."""
+    """Make a simulated driver delay work at random, so that a missing wait gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(2000):
         yield
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:
-    """Convert integers to floats like a texture with the read mode "normalized_float"."""
+    """Convert integers to floats as a texture does with the read mode "normalized_float"."""
     if values.dtype.kind == "f":
         return values.astype("float64")
     most = np.iinfo(values.dtype).max
@@ -160,16 +160,16 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
             normalized_coords=normalized,
             border_color=border,
         )
-        # The coordinates are odd multiples of 1/128, so coordinates and weights are exact, and no point
-        # is on the edge between two elements.
+        # The coordinates are odd multiples of 1/128, so coordinates and weights are exact, and no read is on the edge
+        # between two elements.
         span = 2 if normalized else max(shape) + 3
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # A texture rounds the product of a normalized coordinate and the length before it computes weights. Hardware
-        # also rounds other intermediate values. The tolerance is therefore greater for normalized coordinates and on
-        # hardware.
+        # A texture rounds the product of a normalized coordinate and the length before it computes weights. A real GPU
+        # also rounds other intermediate values. The tolerance is therefore greater for normalized coordinates and on a
+        # real GPU.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)
@@ -237,7 +237,7 @@ def test_surface_access_outside_array_ends_launch_and_reports_line(module: PyGPU
 
 
 @pytest.mark.parametrize("channels", [1, 2, 4])
-def test_any_layout_roundtrips_through_texture_array(channels: int) -> None:
+def test_array_of_any_layout_roundtrips_through_texture_array(channels: int) -> None:
     values = np.arange(6 * 4 * channels, dtype="uint16").reshape(6, 4, channels)
     values = values[..., 0] if channels == 1 else values
     array = PyGPU.TextureArray(values.shape[:2], "uint16", channels)
@@ -250,7 +250,7 @@ def test_any_layout_roundtrips_through_texture_array(channels: int) -> None:
 
 
 @gpu_only
-def test_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module, unrest: None) -> None:
+def test_texture_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module, unrest: None) -> None:
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     array = PyGPU.TextureArray((4, 8), "int16", surface=True)
     with streams[0]:
@@ -267,7 +267,7 @@ def test_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module
 
 
 @gpu_only
-def test_read_of_linear_memory_waits_for_write_on_another_stream(module: PyGPU.Module, unrest: None) -> None:
+def test_texture_read_of_linear_memory_waits_for_write_on_other_stream(module: PyGPU.Module, unrest: None) -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with one:
         line = PyGPU.zeros(64, "float32")

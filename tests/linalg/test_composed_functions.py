@@ -1,4 +1,5 @@
-"""Test functions of `PyGPU.linalg` that call other functions: results match NumPy, also by the array API."""
+"""Test functions of `PyGPU.linalg` that call other functions: results match NumPy, also if called through the array
+API."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def test_linalg_has_all_names_of_numpy_linalg() -> None:
     assert PyGPU.zeros(1).__array_namespace__().linalg is linalg
 
 
-def test_result_tuples_have_numpy_field_names() -> None:
+def test_result_tuples_of_linalg_have_field_names_of_numpy() -> None:
     a = PyGPU.eye(2)
     for name in ("eigh", "qr", "slogdet", "svd"):
         ours, numpys = getattr(linalg, name)(a), getattr(np.linalg, name)(np.eye(2))
@@ -75,7 +76,8 @@ def test_integers_are_factorized_as_float64() -> None:
 
 def test_lstsq_of_ill_conditioned_graded_matrix_is_accurate() -> None:
     x = np.arange(6.0, -1, -1)
-    a = x ** np.arange(7.0)[:, None]  # The condition number is 1.6e6. Without refinement the error is 3.5e-10.
+    # The condition number is 1.6e6. Without iterative refinement, the error of the solution is 3.5e-10.
+    a = x ** np.arange(7.0)[:, None]
     b = np.eye(7)[0]
     found = linalg.lstsq(PyGPU.to_gpu(a), PyGPU.to_gpu(b))[0].get()
     expected = np.eye(7)[-1]

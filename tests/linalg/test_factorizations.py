@@ -11,7 +11,7 @@ from linear_algebra import adjoint, close, given, hermitian
 from PyGPU import linalg
 from support import of_few, on_cpu, outcome
 
-# Few dtypes are tested on a simulated GPU, because it compiles each kernel for each dtype.
+# Few dtypes are tested on a simulated GPU, because each kernel must be compiled for each dtype.
 TYPES = of_few(["float32", "float64", "complex64", "complex128"], ["float32", "complex128"])
 SHAPES = of_few(
     [(4, 4), (5, 3), (3, 5), (2, 5, 3), (2, 3, 5), (2, 1, 33, 34), (1, 1), (3, 2, 2)], [(5, 3), (2, 3, 5), (33, 34)]
@@ -251,7 +251,7 @@ def test_captured_solve_uses_values_at_graph_launch() -> None:
 
 
 @pytest.mark.skipif(not on_cpu(), reason="NumPy computes on the CPU only")
-def test_cpu_capture_rejects_linalg() -> None:
+def test_capture_on_cpu_rejects_linalg_functions() -> None:
     a = PyGPU.eye(2)
     with PyGPU.Stream() as stream:
         stream.begin_capture()

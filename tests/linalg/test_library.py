@@ -1,4 +1,5 @@
-"""Test cuSOLVER and hipSOLVER: errors if the library is missing or fails, and iterations that do not converge."""
+"""Test cuSOLVER and hipSOLVER: errors if one of these libraries is missing or fails, and iterations that do not
+converge."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ INFO = 2**32 - 1  # Error code by which the replacement library simulates an ite
 
 
 def fails(library: str, name: str, code: int) -> None:
-    """Make the next call of the function `name` of a replacement library return the error `code`."""
+    """Make the next call of the function `name` in a replacement library return the error `code`."""
     files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
@@ -71,7 +72,7 @@ def test_capture_rejects_svd_and_eigvalsh_but_accepts_cholesky() -> None:
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5)], ids=str)
 @pytest.mark.enough_on("cuda")
-def test_svd_uses_other_algorithm_if_jacobi_does_not_converge(
+def test_svd_uses_second_algorithm_if_jacobi_does_not_converge(
     shape: tuple[int, ...],
 ) -> None:
     a = given("float32", *shape)
@@ -126,5 +127,5 @@ print(PyGPU.linalg.norm(PyGPU.to_gpu([[3.0, 4.0]])).item())
     package = "hipsolver" if NAME == "hipSOLVER" else "PyGPU[cuda12-math]"
     for part in (f"{NAME} was not found", package, "/no/such/file.so: "):
         assert part in said.stdout
-    # These functions need no factorization, so they work without the solver library.
+    # These functions compute no factorization, so they need no solver library.
     assert said.stdout.splitlines()[-1] == "5.0"

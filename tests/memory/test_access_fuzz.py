@@ -1,4 +1,4 @@
-"""Test random reads and writes of random memory through every entry point: they match NumPy or are rejected."""
+"""Test random reads and writes of random memory through every entry point: each access matches NumPy or is rejected."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class RandomAccesses:
     def range(self, count: int | None = None) -> tuple[Block, int, int, bool]:
         """Return a block, an offset, a number of bytes, and whether these bytes lie inside the block.
 
-        For memory that PyGPU does not track, the bytes always lie inside.
+        In memory that PyGPU does not track, the bytes always lie inside the block.
         """
         block = self.random.choice(self.blocks)
         size = block.bytes.size
@@ -106,7 +106,7 @@ class RandomAccesses:
     def attempt(self, allowed: bool, work: Callable[[], Any]) -> bool:
         """Run `work` and return `allowed`.
 
-        Check that PyGPU accepts the work if it is `allowed`, and rejects it otherwise.
+        Check that PyGPU accepts the access in `work` if `allowed` is true, and rejects it otherwise.
         """
         try:
             status = work()
@@ -205,7 +205,8 @@ class RandomAccesses:
             lambda: driver.memcpy_dtod(at, read, count),
             lambda: driver.memcpy_dtod_async(at, read, count, stream),
         ]
-        if to is not source:  # `cudaMemcpy` forbids overlapping ranges, so only call it for different blocks.
+        # `cudaMemcpy` forbids overlapping ranges, so call `cudaMemcpy` only for two different blocks.
+        if to is not source:
             ways += [
                 lambda: PyGPU.cudaMemcpy(to.address + to_offset, source.address + offset, count),
                 lambda: PyGPU.cudaMemcpyAsync(to.address + to_offset, source.address + offset, count, stream=stream),
@@ -217,7 +218,7 @@ class RandomAccesses:
             to.bytes[to_offset : to_offset + count] = source.bytes[offset : offset + count].copy()
 
     def over(self, stream: PyGPU.Stream) -> None:
-        """Create an array over the memory, with strides of any sign."""
+        """Create an array over the memory of a block, with strides of any sign."""
         block, offset, _, _ = self.range()
         count = self.random.randrange(5)
         step = self.random.choice([-7, -2, -1, 1, 2, 3, 100])
@@ -247,7 +248,7 @@ class RandomAccesses:
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
 def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: None) -> None:
-    """Test that no access by a random entry point crashes the process or reaches beyond its block."""
+    """Test that no access by a random entry point crashes the process or accesses memory beyond the block."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
     accesses = RandomAccesses(seed)

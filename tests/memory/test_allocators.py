@@ -1,4 +1,4 @@
-"""Test the memory of new arrays, from PyGPU's pool or a custom allocator, and its limits."""
+"""Test the memory of new arrays, which comes from PyGPU's pool or a custom allocator, and memory limits."""
 
 import gc
 import threading
@@ -14,7 +14,7 @@ from support import assert_same, assert_same_values, on_cpu
 
 
 class Counting:
-    """Define an allocator like those of other libraries, whose memory comes from PyGPU's pool."""
+    """Imitate an allocator of another library. The allocator takes its memory from PyGPU's pool."""
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}
@@ -47,7 +47,7 @@ def pool() -> Iterator[Counting]:
     PyGPU.set_allocator(None)
 
 
-def test_every_new_array_uses_memory_of_allocator_until_dropped(pool: Counting) -> None:
+def test_array_holds_memory_from_allocator_until_dropped(pool: Counting) -> None:
     host = np.arange(12.0).reshape(3, 4)
     arrays = [
         PyGPU.to_gpu(host),
@@ -82,7 +82,7 @@ def test_allocator_receives_stream_of_allocation(pool: Counting) -> None:
     assert_same(array, np.zeros(5))
 
 
-def test_get_allocator_returns_configured_allocator() -> None:
+def test_get_allocator_returns_allocator_that_was_set() -> None:
     assert PyGPU.get_allocator() is None
     pool = Counting()
     PyGPU.set_allocator(pool)
@@ -176,7 +176,7 @@ def test_array_creation_accepts_allocator_argument_like_pycuda(make: Any) -> Non
     assert len(pool.live) == 3
 
 
-def test_upload_into_allocator_memory_keeps_memory_order() -> None:
+def test_upload_into_memory_of_allocator_preserves_memory_order() -> None:
     pool = Counting()
     host = np.arange(6.0).reshape(2, 3, order="F")
     array = PyGPU.to_gpu(host, pool)
@@ -196,7 +196,7 @@ def test_dropped_array_frees_allocator_memory_without_synchronization() -> None:
     with other, PyGPU.using_allocator(None):
         copied = array.copy()
     del array
-    # The next user of the memory writes in stream order, so it writes after the copy that still reads the memory.
+    # The next array in this memory is written in stream order, that is, after the copy that still reads the memory.
     assert not pool.live
     again = PyGPU.full(1 << 16, -1, np.int32)
     assert_same(copied, host)
@@ -212,7 +212,7 @@ def limited() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("limited")
-def test_allocation_beyond_limit_fails_and_keeps_live_arrays() -> None:
+def test_allocation_beyond_limit_raises_and_leaves_live_arrays_valid() -> None:
     before = PyGPU.memory_statistics()
     PyGPU.set_memory_limit(before["bytes"] + 1000)
     assert PyGPU.memory_limit() == before["bytes"] + 1000
@@ -244,7 +244,7 @@ def test_memory_limit_applies_to_memory_of_allocator() -> None:
 def test_host_memory_is_counted_and_limited_like_device_memory() -> None:
     """Test that host memory is counted and limited like device memory.
 
-    Earlier defect: on the CPU the same program counted nothing, and a limit was not supported.
+    Earlier defect: on the CPU host memory was not counted, and a limit was not supported.
     """
     gc.collect()
     before = PyGPU.memory_statistics("cpu")

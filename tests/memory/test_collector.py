@@ -20,7 +20,7 @@ IMPORTS = 12 if on_cpu() else 4
 
 
 def run(script: str) -> None:
-    """Run a script in a separate process, which fails if it crashes."""
+    """Run a script in a separate process, and fail if the process crashes."""
     text = "import gc\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script) + "\nprint('ended', flush=True)\n"
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     # The chains contain ndarrays, and in strict mode NumPy cannot read a host array.
@@ -30,13 +30,13 @@ def run(script: str) -> None:
     assert "ended" in done.stdout.splitlines()
 
 
-def test_import_during_concurrent_collection_does_not_crash() -> None:
+def test_import_during_concurrent_garbage_collection_does_not_crash() -> None:
     # A former defect: the collector visited an object during its creation, which crashed 1 of 40 imports.
     assert import_storm.storm(IMPORTS) == []
 
 
 def test_collector_may_visit_uninitialized_object_of_any_class() -> None:
-    # An object that `tp_alloc` returns contains only zeros, but the collector can visit it at once.
+    # An object that `tp_alloc` returns contains only zeros, but the garbage collector can visit the object at once.
     run(
         """
         import ctypes, os
@@ -109,7 +109,7 @@ LINKS = 4000
 
 
 def chains(links: dict[str, str], first: str) -> str:
-    """Return a script that creates a chain of owners of each kind and drops it."""
+    """Return a script that creates a chain of owners of each kind and drops the chain."""
     text = PRELUDE + IN_A_SMALL_STACK
     for name, link in links.items():
         text += f"def work():\n    {first}\n    for _ in range({LINKS}):\n        {link}\n"
@@ -122,12 +122,12 @@ def test_long_owner_chains_are_dropped_without_stack_overflow() -> None:
     run(chains(CHAINS, "memory, d = driver.mem_alloc(24), PyGPU.zeros(3)"))
 
 
-def test_long_chains_through_other_libraries_are_dropped() -> None:
+def test_long_owner_chains_through_other_libraries_are_dropped() -> None:
     # A former defect: a recursive drop of 20 000 links overflowed a stack of 8 MiB.
     run(chains(HOST_CHAINS, "c = np.zeros(3)"))
 
 
-def test_first_owner_of_chain_is_released_with_last_array() -> None:
+def test_first_ndarray_of_owner_chain_is_released_with_last_array() -> None:
     # Each array of the chain keeps the previous one alive, so all of them keep the first ndarray alive,
     # which owns the memory. The ndarray must be released together with the last array.
     run(

@@ -1,4 +1,5 @@
-"""Test that every entry point checks an address against the extent, read-only flag and hazards of its block."""
+"""Test that every entry point checks an address against the size, the read-only flag and the hazards of the block at
+this address."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 
 
 @references
-def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any) -> None:
+def test_array_over_memory_of_another_array_is_limited_to_same_block(refer: Any) -> None:
     """Test that an array over the memory of another array is limited to the block of that memory.
 
     Earlier defect: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
@@ -80,7 +81,7 @@ def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, lat
             a.fill(-1)
         with streams[1]:
             assert (other.get() == -1).all()
-        del a  # The block stays allocated while any array refers to it.
+        del a  # The block stays allocated as long as one array refers to it.
         with streams[2]:
             assert (other.get() == -1).all()
 
@@ -161,7 +162,7 @@ def test_recursive_allocator_raises_recursion_error() -> None:
 
 
 class SizedMemory:
-    """Define memory that PyGPU has not allocated. The object reports the size of the memory."""
+    """Define memory that PyGPU has not allocated. Its attributes report the size of the memory."""
 
     def __init__(self, **told: Any) -> None:
         self.ptr = 1 << 40
@@ -169,12 +170,12 @@ class SizedMemory:
 
 
 @pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
-def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
-    """Test that memory of an allocator that is smaller than the request is rejected.
+def test_allocator_block_smaller_than_request_raises_value_error(make: Any) -> None:
+    """Test that a block is rejected if an allocator returns a smaller block than requested.
 
-    Earlier defect: arrays in the memory of such allocators wrote beyond that memory.
+    Earlier defect: arrays wrote beyond the end of such blocks.
     """
-    gc.collect()  # The collection releases objects that other tests left.
+    gc.collect()  # Release the objects that other tests have dropped.
     before = PyGPU.memory_statistics()["bytes"]
     with pytest.raises(ValueError, match=r"for 800 bytes: 800 bytes are needed .* has (8|9)"):
         PyGPU.GPUArray((100,), "f8", allocator=make())
@@ -185,7 +186,7 @@ def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
 
 
 def test_size_reported_by_memory_object_limits_array() -> None:
-    """Test that an array is limited to the size that its memory object reports."""
+    """Test that an array is limited to the size that the object with its memory reports."""
     for told in [SizedMemory(nbytes=8), SizedMemory(size=8), SizedMemory(mem=SizedMemory(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
@@ -211,7 +212,8 @@ def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
 
 
 def test_dlpack_consumer_keeps_pool_memory_of_array_alive() -> None:
-    """Test that memory of a pool stays allocated after its array is dropped, as long as a DLPack consumer uses it."""
+    """Test that pool memory stays allocated after the array in it is dropped, as long as a DLPack consumer uses the
+    memory."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
     a.fill(1)
@@ -291,7 +293,7 @@ def test_use_of_freed_memory_raises_error(make: Any, nbytes: int) -> None:
 
 @cpu_only
 def test_every_entry_point_rejects_freed_memory() -> None:
-    """Test that every entry point rejects freed memory, also for an array whose address has escaped."""
+    """Test that every entry point rejects freed memory, also after the address of an array has escaped."""
     a = PyGPU.zeros(100)
     address = a.ptr
     del a
@@ -309,8 +311,8 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
-def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> None:
-    """Test that an array keeps memory valid that the user frees explicitly."""
+def test_array_is_valid_after_explicit_free_of_its_address(make: Any) -> None:
+    """Test that the memory of an array remains valid after the user frees it explicitly."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)
@@ -321,8 +323,8 @@ def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> Non
 
 @cpu_only
 def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
-    """Test that memory is accepted after its address was freed, if the C library has given the address to a new
-    owner."""
+    """Test that memory is accepted after its address was freed, if the C library has reused the address for a new
+    block."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):
             _, free, _ = allocated(nbytes)
@@ -336,8 +338,8 @@ def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
 def test_freed_block_records_are_bounded_and_released() -> None:
     """Test that the number of recorded freed blocks is bounded.
 
-    To recognize freed addresses, PyGPU keeps the freed blocks. This costs little memory and can be disabled;
-    `trim_memory` releases the blocks.
+    To recognize freed addresses, PyGPU keeps records of the freed blocks. The records cost little memory and can be
+    disabled; `trim_memory` releases the blocks.
     """
     for _ in range(2000):
         _, free, _ = allocated(50_000)
@@ -348,10 +350,10 @@ def test_freed_block_records_are_bounded_and_released() -> None:
 
 
 @gpu_only
-def test_host_rejects_copy_of_unreachable_memory() -> None:
+def test_copy_from_memory_that_host_cannot_reach_is_rejected() -> None:
     """Test that a copy which the host cannot execute is rejected.
 
-    An earlier version had this defect: for copy kind 0 the host accessed a device address.
+    An earlier version had this defect: for copy kind 0 (host to host) the host accessed a device address.
     """
     a, host = PyGPU.zeros(8, "u1"), np.ones(8, "u1")
     assert PyGPU.cudaMemcpy(a.ptr, host, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE

@@ -65,7 +65,7 @@ def test_kernel_accepts_gpudata_as_memory(x, twice):
     assert (x.get() == 2 * VALUES).all()
 
 
-def test_copies_accept_gpudata(x):
+def test_copy_functions_accept_gpudata_as_address(x):
     out = np.zeros_like(VALUES)
     drv.memcpy_dtoh(out, x.gpudata)
     assert (out == VALUES).all()
@@ -111,13 +111,13 @@ def test_gpudata_of_array_is_memory_object_that_allocator_returned():
     assert PyGPU.zeros(8, np.float32, allocator=drv.mem_alloc).gpudata.nbytes == 32
 
 
-def test_gpudata_keeps_memory_after_array_is_dropped(x):
+def test_gpudata_keeps_memory_allocated_after_array_is_dropped(x):
     memory = x.gpudata
     del x
     assert (drv.from_device_like(memory, VALUES) == VALUES).all()
 
 
-def test_freed_gpudata_rejects_use_but_its_array_stays_valid(x):
+def test_freed_gpudata_rejects_use_but_array_over_it_stays_valid(x):
     memory = x.gpudata
     memory.free()
     assert x.gpudata is memory
@@ -129,7 +129,7 @@ def test_freed_gpudata_rejects_use_but_its_array_stays_valid(x):
     assert (x.get() == VALUES).all()
 
 
-def test_gpudata_free_frees_memory_passed_to_constructor():
+def test_free_of_gpudata_frees_memory_passed_to_constructor():
     memory = drv.mem_alloc(32)
     x = PyGPU.GPUArray((8,), np.float32, gpudata=memory)
     x.gpudata.free()
@@ -150,7 +150,7 @@ def test_gpudata_of_readonly_array_rejects_writes(twice):
 
 
 def _read_only() -> object:
-    """Return a device array that exports its memory as read-only."""
+    """Return an array that PyGPU imported from read-only memory."""
     x = PyGPU.to_gpu(VALUES)
     flagged = {**x.__cuda_array_interface__} if hasattr(x, "__cuda_array_interface__") else None
     if flagged is None:
@@ -169,7 +169,7 @@ def _read_only() -> object:
 def test_use_of_gpudata_as_object_does_not_let_address_escape(x):
     """Test the use of `gpudata` only as an object.
 
-    Then the block need not be found by its address, and the address does not escape.
+    Such a use does not look up the block by its address, and the address does not escape.
     """
     address = x.ptr
     y = PyGPU.to_gpu(VALUES)
@@ -182,7 +182,7 @@ def test_use_of_gpudata_as_object_does_not_let_address_escape(x):
 def test_ctypes_accepts_array_and_gpudata(x):
     for one in (x, x.gpudata, drv.mem_alloc(8)):
         parameter = one._as_parameter_
-        # The parameter must not be an integer, because ctypes would truncate an integer.
+        # PyGPU must not pass a plain integer, because ctypes would truncate it.
         assert not isinstance(parameter, int)
         assert ctypes.cast(parameter, ctypes.c_void_p).value == one.ptr
         assert ctypes.cast(ctypes.c_void_p.from_param(one), ctypes.c_void_p).value == one.ptr
@@ -195,7 +195,7 @@ def test_ctypes_passes_array_to_c_function():
 
 
 class Lender:
-    """Own the memory of the object `inner`, over which a test creates another array."""
+    """Own the object `inner`, in whose memory a test creates another array."""
 
     def __init__(self) -> None:
         self.inner = PyGPU.arange(4.0)
@@ -223,7 +223,7 @@ def test_reference_to_gpudata_keeps_owner_of_memory_alive():
     assert drv.from_device(memory, 4, "f8").tolist() == [0, 1, 2, 3]
 
 
-def test_long_gpudata_chains_are_dropped():
+def test_long_chains_of_gpudata_objects_are_dropped_without_overflow():
     x = PyGPU.zeros(3)
     for _ in range(30_000):
         x = PyGPU.GPUArray((3,), "f8", gpudata=x[:].gpudata, base=x)

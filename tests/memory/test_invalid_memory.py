@@ -25,7 +25,7 @@ OBJECTS = [
 
 @pytest.mark.parametrize("ary", OBJECTS, ids=["objects", "a field", "dates"])
 def test_every_function_rejects_memory_of_python_objects(ary: np.ndarray) -> None:
-    """Test that arrays of Python objects are rejected.
+    """Test that ndarrays of Python objects are rejected as memory.
 
     Earlier defect: `cudaMemcpy` wrote into an ndarray of objects.
     """
@@ -104,7 +104,8 @@ def test_driver_functions_reject_array_value_as_address(value: Any) -> None:
 
 @gpu_only
 def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
-    """Test that an object with an interface dictionary is accepted as an address, with its size and read-only flag."""
+    """Test that an object with an interface dictionary is accepted as an address, and that its size and read-only flag
+    are checked."""
 
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray, readonly: bool) -> None:
@@ -129,7 +130,7 @@ def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])
 def test_pools_reject_impossible_bins_and_sizes_before_computing(pool: Any) -> None:
-    """Test that impossible bins and sizes are rejected before any computation with them.
+    """Test that a pool rejects impossible bins and sizes before it computes with them.
 
     Earlier defect: `alloc_size(2**40)` computed a number of 2**36 bits.
     """
@@ -145,8 +146,8 @@ def test_pools_reject_impossible_bins_and_sizes_before_computing(pool: Any) -> N
     assert pool.bin_number(2**64 - 1) == 1023
 
 
-def test_every_bin_size_matches_pycuda() -> None:
-    """Test that bin sizes are those of PyCUDA's algorithm, computed in 64 bits."""
+def test_every_bin_size_of_pool_matches_pycuda() -> None:
+    """Test that the sizes of pool bins are those of PyCUDA's algorithm, computed in 64 bits."""
     for bin in range(1024):
         exponent, mantissa = bin >> 4, bin & 15
         shift = exponent - 4

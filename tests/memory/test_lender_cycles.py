@@ -67,7 +67,7 @@ def test_memory_owner_that_refers_to_its_array_is_collected(make: Any, borrow: A
 
 
 @ways
-def test_owner_of_memory_lives_while_array_is_reachable(make: Any, borrow: Any) -> None:
+def test_owner_of_memory_stays_alive_while_array_is_reachable(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = array = borrow(lender)
     reference = weakref.ref(lender)
@@ -79,7 +79,7 @@ def test_owner_of_memory_lives_while_array_is_reachable(make: Any, borrow: Any) 
 
 
 @ways
-def test_external_view_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: Any) -> None:
+def test_view_outside_cycle_keeps_array_and_owner_alive(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     reference, view = weakref.ref(lender), lender.array[1:]
@@ -91,7 +91,7 @@ def test_external_view_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: A
 
 
 @ways
-def test_memory_consumer_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: Any) -> None:
+def test_dlpack_consumer_outside_cycle_keeps_array_and_owner_alive(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     reference, capsule = weakref.ref(lender), lender.array.__dlpack__()
@@ -125,8 +125,9 @@ def test_finalizer_that_revives_array_also_revives_owner(make: Any, borrow: Any)
     gc.collect()
 
 
-def test_cycle_with_two_arrays_is_collected_after_one_is_deleted() -> None:
-    # The array and its view share one reference to the owner, so the collector can attribute it to neither of the two.
+def test_cycle_with_two_arrays_is_collected_after_one_array_is_deleted() -> None:
+    # The array and its view share one reference to the owner, so neither of the two can report this reference to the
+    # collector.
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "float64", gpudata=lender.ptr, base=lender)
     lender.view = lender.array[1:]
@@ -137,7 +138,7 @@ def test_cycle_with_two_arrays_is_collected_after_one_is_deleted() -> None:
     assert is_gone(reference)
 
 
-def test_owners_live_while_threads_use_memory_during_collection() -> None:
+def test_owners_stay_alive_while_threads_use_memory_during_collection() -> None:
     failures: list[BaseException] = []
     stop = threading.Event()
 

@@ -19,7 +19,7 @@ from support import assert_same, at_once, pair
 
 
 def dies(reference: weakref.ref[Any]) -> bool:
-    """Return whether a garbage collection destroys the object of a weak reference."""
+    """Return whether a garbage collection destroys the object to which a weak reference refers."""
     gc.collect()
     return reference() is None
 
@@ -82,7 +82,7 @@ def test_array_accepts_attributes(make: Any) -> None:
 
 
 @makers
-def test_array_in_cycle_is_collected(make: Any) -> None:
+def test_array_in_reference_cycle_is_collected(make: Any) -> None:
     array = make()
     array.itself = array
     reference = weakref.ref(array)
@@ -91,7 +91,7 @@ def test_array_in_cycle_is_collected(make: Any) -> None:
 
 
 @makers
-def test_array_with_own_view_as_attribute_is_collected(make: Any) -> None:
+def test_array_whose_attribute_is_its_own_view_is_collected(make: Any) -> None:
     array = make()
     array.part = array[1:]
     array.part.whole = array
@@ -114,7 +114,7 @@ def test_collector_visits_array_and_objects_that_array_refers_to(make: Any) -> N
 
 
 @makers
-def test_attributes_are_released_with_array(make: Any) -> None:
+def test_attributes_are_released_when_array_is_dropped(make: Any) -> None:
     class Part:
         pass
 
@@ -127,7 +127,7 @@ def test_attributes_are_released_with_array(make: Any) -> None:
     assert dies(reference)
 
 
-def test_collector_visits_host_mirror() -> None:
+def test_cycle_of_array_and_its_host_mirror_is_collected() -> None:
     class Host(np.ndarray):
         pass
 
@@ -153,7 +153,7 @@ def test_view_keeps_memory_and_owner_alive() -> None:
     assert dies(reference)
 
 
-def test_base_of_nested_view_is_owner_and_not_first_view() -> None:
+def test_base_of_nested_view_is_array_that_owns_memory_not_first_view() -> None:
     _, array = pair((1000,))
     middle = array[10:]
     reference = weakref.ref(middle)
@@ -163,7 +163,7 @@ def test_base_of_nested_view_is_owner_and_not_first_view() -> None:
     assert dies(reference)
 
 
-def test_base_argument_lives_as_long_as_array_and_views() -> None:
+def test_base_argument_stays_alive_as_long_as_array_and_views() -> None:
     class Owner:
         pass
 
@@ -178,7 +178,7 @@ def test_base_argument_lives_as_long_as_array_and_views() -> None:
     assert dies(reference)
 
 
-def test_object_passed_as_gpudata_lives_as_long_as_array() -> None:
+def test_object_passed_as_gpudata_stays_alive_as_long_as_array() -> None:
     _, memory = pair((4,))
     reference = weakref.ref(memory)
     array = PyGPU.GPUArray((4,), gpudata=memory)
@@ -192,7 +192,7 @@ def test_object_passed_as_gpudata_lives_as_long_as_array() -> None:
 # Tests of subclasses.
 
 
-def test_views_and_copies_keep_class_and_call_array_finalize() -> None:
+def test_views_and_copies_have_same_class_and_call_array_finalize() -> None:
     array = Named((4, 2), "float32")
     assert array.name == "made by init"
     made = [array[0], array.T, array.reshape(8), array.view("int32"), array.copy(), array[[0, 1]], array.ravel("F")]
@@ -325,7 +325,7 @@ def test_creating_thousands_of_objects_leaks_no_memory(name: str, make: Any) -> 
         for _ in range(thousands):
             for _ in range(1000):
                 make(array)
-            # Wait for unfinished work, because its memory is no leak.
+            # Wait for unfinished work, because the memory that it uses is no leak.
             PyGPU.synchronize()
 
     make_many(10)
@@ -352,7 +352,7 @@ def test_threads_may_create_share_and_drop_arrays() -> None:
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")
-def test_import_does_not_enable_gil_in_free_threaded_python() -> None:
+def test_import_of_pygpu_does_not_enable_gil_in_free_threaded_python() -> None:
     assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,5 @@
-"""Test that changed messages of other processes are refused, or stay within the memory that they describe."""
+"""Test that PyGPU rejects a changed message from another process, or accesses only the memory that the message
+describes."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ FUZZER = Path(__file__).parents[1] / "fuzz" / "fuzz_messages.py"
 
 
 @pytest.mark.starts_processes
-def test_changed_messages_are_rejected_or_stay_within_described_memory() -> None:
-    """Change each field of messages in another process: handles, Dask's messages, pickles and driver handles."""
+def test_changed_messages_are_rejected_or_access_only_described_memory() -> None:
+    """Change each field of handles, Dask's messages, pickles and driver handles, and open them in another process."""
     whole = PyGPU.zeros((6, 5), "f4", shared=True)
     guard = PyGPU.zeros(30, "f4", shared=True)
     host = np.arange(30, dtype="f4").reshape(6, 5)

@@ -1,4 +1,4 @@
-"""Test memory by raw address, memory statistics, and process exit."""
+"""Test functions that use memory by raw address, memory statistics, and process exit."""
 
 import ctypes
 import gc
@@ -50,7 +50,7 @@ def test_free_of_address_zero_does_nothing(free) -> None:
 @pytest.mark.parametrize(
     ("allocate", "free"), [(_core.raw_allocate, _core.raw_free), (_core.host_allocate, _core.host_free)]
 )
-def test_second_free_of_memory_raises_cuda_error(allocate, free) -> None:
+def test_second_free_of_same_address_raises_cuda_error(allocate, free) -> None:
     address = allocate(64)
     free(address)
     with pytest.raises(PyGPU.CudaError, match=hex(address)) as caught:
@@ -157,7 +157,7 @@ def test_memory_is_allocated_on_requested_device() -> None:
 
 
 @pytest.mark.parametrize("flags", [{}, {"portable": True}, {"mapped": True}, {"write_combined": True}])
-def test_pinned_memory_is_host_memory(flags: dict) -> None:
+def test_pinned_memory_is_readable_and_writable_by_host(flags: dict) -> None:
     address = _core.host_allocate(16, **flags)
     ctypes.memset(address, 9, 16)
     assert ctypes.string_at(address, 16) == b"\x09" * 16
@@ -219,7 +219,7 @@ def test_bytes_are_unchanged_after_copy_to_device_and_back(stream: object, expli
 
 @pytest.mark.parametrize("stream", [None, 0, "own"])
 @pytest.mark.parametrize("kind", ["host_to_host", "default"])
-def test_host_copies_may_overlap(kind: str, stream: object) -> None:
+def test_ranges_of_copy_within_host_memory_may_overlap(kind: str, stream: object) -> None:
     if stream == "own":
         stream = PyGPU.Stream()
     values = np.arange(100, dtype=np.uint8)
@@ -239,7 +239,7 @@ def test_pinned_copies_follow_stream_order() -> None:
     _core.raw_free(address)
 
 
-def test_host_copy_on_stream_follows_earlier_work() -> None:
+def test_host_copy_on_stream_waits_for_earlier_work_on_stream() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     landing, result = PyGPU.zeros_pinned(1 << 20, np.uint8), np.zeros(1 << 20, np.uint8)
     address = _core.raw_allocate(landing.nbytes)
@@ -282,7 +282,7 @@ def test_zero_bytes_are_copied_between_null_addresses(kind: str) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, 256, 2**40])
-def test_raw_fill_rejects_value_above_one_byte(value: int) -> None:
+def test_raw_fill_rejects_value_larger_than_one_byte(value: int) -> None:
     with pytest.raises(ValueError, match="0 to 255"):
         _core.raw_fill(4096, value, 4)
 
@@ -350,7 +350,7 @@ def test_memory_statistics_count_live_memory() -> None:
     assert after["count"] == before["count"]
 
 
-def test_memory_release_threshold_has_value_that_was_set() -> None:
+def test_memory_release_threshold_is_value_that_was_set() -> None:
     before = PyGPU.memory_release_threshold()
     for threshold in (0, 2**20, 2**64 - 1):
         PyGPU.set_memory_release_threshold(threshold, 0)

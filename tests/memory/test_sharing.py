@@ -91,7 +91,7 @@ def test_open_shared_error_names_missing_memory_or_wrong_machine_or_device() -> 
 
 
 def other(to_child, from_child) -> None:
-    """Run the steps of the other process, which opens the shared array."""
+    """Run the code of the second process, which opens the shared array."""
 
     def receive(timeout: float = 60):
         assert to_child.poll(timeout)
@@ -105,7 +105,7 @@ def other(to_child, from_child) -> None:
     a.synchronize()
     from_child.send("written")
     receive()
-    again = pickle.loads(pickle.dumps(a.share()))  # This process passes the handle on to a further consumer.
+    again = pickle.loads(pickle.dumps(a.share()))  # This process passes the handle to a third process.
     del b, c
     result = PyGPU.open_shared(again)[0, 0].item()
     del a
@@ -122,7 +122,8 @@ def test_two_processes_share_one_array() -> None:
     (mine, theirs), (answers, answer) = context.Pipe(), context.Pipe()
     a = PyGPU.empty((300, 5), "f4", shared=True)
     host = np.arange(1500, dtype="f4").reshape(300, 5)
-    with PyGPU.Stream():  # This process need not wait for this work, because the handle makes the other process wait.
+    # This process need not wait for the work below, because opening the handle makes the other process wait for it.
+    with PyGPU.Stream():
         a.set(host)
         a *= 2
         handles = (a.share(), a[::-2, 1].share(), a.share())
@@ -154,7 +155,7 @@ def test_two_processes_share_one_array() -> None:
         if CPU:
             assert ask("end") is None
             process.join(60)
-            # Open arrays stay valid, but the handle cannot be opened any more.
+            # Arrays that are already open stay valid, but the handle can no longer be opened.
             assert b.tolist() == [9.0] * 3
         else:
             del b
@@ -173,8 +174,8 @@ def test_two_processes_share_one_array() -> None:
 
 @pytest.mark.skipif(not CPU, reason="blocks of the CPU are files")
 def test_file_of_shared_block_cannot_be_truncated() -> None:
-    """Test that the file of a shared block cannot be truncated. An access behind a truncated end would be a bus
-    error."""
+    """Test that the file of a shared block cannot be truncated. An access past the end of a truncated file would be a
+    bus error."""
     a = PyGPU.full(10_000, 3.0, shared=True)
     block = a.share().block
     assert block is not None

@@ -1,6 +1,7 @@
-"""Test objects whose state several threads change at once: an invariant must hold after each of many rounds.
+"""Test objects whose state several threads change at once: an invariant of the object must hold after each of many
+rounds.
 
-`docs/design/threads.md` lists these objects. Objects that other files test are not repeated here.
+`docs/design/threads.md` lists these objects. This file omits the objects that other files test.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def test_memoized_functions_return_one_result_while_caches_are_cleared() -> None
     from PyGPU.tools import context_dependent_memoize
 
     def function(key: int) -> list[int]:
-        time.sleep(0)  # Let other threads run.
+        time.sleep(0)  # Let other threads run during the computation of the result.
         return [key]
 
     made = cupy.memoize()(function)
@@ -200,7 +201,7 @@ def test_threads_receive_same_cupy_object_for_one_stream() -> None:
 
 
 def freed_once(blocks: Callable[[], int]) -> Callable[[Any, list[Any]], None]:
-    """Return a function that checks that the pool has exactly one block: the block that all threads have freed."""
+    """Return a function that checks that the pool has exactly one block: the block that all threads freed."""
 
     def check(_: Any, results: list[Any]) -> None:
         assert all(result is None or isinstance(result, PyGPU.CudaError) for result in results), results
@@ -210,7 +211,8 @@ def freed_once(blocks: Callable[[], int]) -> Callable[[Any, list[Any]], None]:
 
 
 def test_memory_freed_by_several_threads_returns_to_pool_once() -> None:
-    """Free one block by all threads at once; formerly, a pool could get it twice and hand it out to two users."""
+    """Free one block by all threads at once; formerly, a pool could get the block twice, and return it from two
+    allocations."""
     from PyGPU.cupy import cuda
     from PyGPU.tools import DeviceMemoryPool, PageLockedMemoryPool
 
@@ -246,7 +248,7 @@ def test_memory_freed_by_several_threads_returns_to_pool_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["DeviceMemoryPool", "MemoryPool", "PinnedMemoryPool"])
-def test_pools_hand_out_separate_blocks_to_threads(name: str) -> None:
+def test_pools_return_separate_blocks_to_threads(name: str) -> None:
     from PyGPU import tools
     from PyGPU.cupy import cuda
 
@@ -278,7 +280,7 @@ sys.stdin.read()
 
 
 @pytest.mark.starts_processes
-def test_block_of_other_process_is_opened_once() -> None:
+def test_block_shared_by_other_process_is_opened_once() -> None:
     """Open one block by all threads at once; formerly, PyGPU could track the uses of one block in two objects."""
     command = [sys.executable, "-c", SHARER, str(ROUNDS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -296,7 +298,7 @@ def test_block_of_other_process_is_opened_once() -> None:
 
 
 class YieldingTable(dict[int, Any]):
-    """Table of opened memory that lets other threads run before each access."""
+    """Define a table of opened memory that lets other threads run before each access to the table."""
 
     def get(self, *arguments: Any) -> Any:
         time.sleep(0)
@@ -310,7 +312,8 @@ class YieldingTable(dict[int, Any]):
 @pytest.mark.skipif(on_cpu(), reason="the CPU backend has no such handles")
 @pytest.mark.starts_processes
 def test_driver_handles_are_opened_and_closed_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open and close one handle in all threads; formerly, an opened block could be closed while another was opened."""
+    """Open and close one handle in all threads; formerly, an opened block could be closed while another thread opened
+    it."""
     monkeypatch.setattr(ipc, "_opened", YieldingTable())
     command = [sys.executable, "-c", SHARER, "1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

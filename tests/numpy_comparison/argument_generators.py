@@ -26,7 +26,7 @@ ARRAYS = dict.fromkeys(GENERAL, "general") | {
     "bincount.x": "counts",
     "polydiv.u": "general",
 }
-"""Parameters that are arrays, each with the style of the values that are generated for it."""
+"""Parameters that are arrays, each with the style in which values of the array are generated."""
 
 DEFINITE = {"linalg"}
 """The modules of NumPy whose functions get positive definite matrices."""
@@ -35,7 +35,7 @@ DEFINITE = {"linalg"}
 class Values(NamedTuple):
     """Hold the values of a parameter.
 
-    NumPy accepts each value of `accepted` in at least one call, and rejects the values of `rejected` in most calls.
+    NumPy accepts each value in `accepted` in at least one call, and rejects the values in `rejected` in most calls.
     """
 
     accepted: list[Any]

@@ -1,4 +1,4 @@
-"""Generate the calls of a function: first with each argument varied alone, then with random combinations."""
+"""Generate the calls of a function: first calls that vary one argument, then random combinations of arguments."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Call:
     def filled(self) -> Call:
         """Return the call with an explicit shape and dtype for every array.
 
-        A missing shape or dtype is that of the first array.
+        An array without shape or dtype gets the shape or dtype of the first array.
         """
         first = self.first()
         first = first.filled(Operand((2, 3), "float64"))
@@ -160,7 +160,7 @@ class Generator:
         return [shapes + (shapes[-1],) * (count - 3) for shapes in MORE]
 
     def _with_arrays(self, shapes: Any, dtypes: Any, layouts: Any = ("C",), style: str | None = None) -> dict[str, Any]:
-        """Return the array arguments; the given sequences are repeated if there are more arrays."""
+        """Return the array arguments; the given dtypes, shapes and layouts are repeated if there are more arrays."""
         made = {}
         for position, key in enumerate(self.arrays):
             made[key] = Operand(
@@ -173,7 +173,7 @@ class Generator:
         return made
 
     def call(self, values: dict[str, Any], by_keyword: bool = False, positional: bool = False) -> Call | None:
-        """Return the call with the given values, or None if the signature does not permit them."""
+        """Return the call with the given argument values, or None if the function's signature does not permit them."""
         if (
             (isinstance(self.pair.numpys, np.ufunc) or self.pair.name == "clip")
             and "where" in values
@@ -202,7 +202,7 @@ class Generator:
         return Call(self.pair.name, tuple(arguments), frozenset(keywords)).filled()
 
     def succeeds(self, values: dict[str, Any]) -> bool:
-        """Return whether NumPy accepts the arguments."""
+        """Return whether NumPy's function accepts the arguments."""
         call = self.call(values)
         if call is None:
             return False
@@ -290,7 +290,7 @@ class Generator:
 
 @functools.cache
 def calls_of(name: str) -> tuple[Call, ...]:
-    """Return the distinct calls of a function: the explicit ones, then the generated ones in random order."""
+    """Return the distinct calls of a function: the explicit calls, then the generated calls in random order."""
     pair = pairs()[name]
     explicit = [call.filled() for call in explicit_calls(name)]
     generated = [] if name in EXPLICIT and EXPLICIT[name].is_all else Generator(pair).calls()

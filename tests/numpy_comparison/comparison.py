@@ -166,7 +166,7 @@ def _result_for_out(pair: Pair, call: Call) -> Any:
 
 
 def outcomes(pair: Pair, call: Call) -> tuple[Outcome, Outcome, list[np.ndarray]]:
-    """Return the outcomes of PyGPU and NumPy, and the arrays as they were before the calls."""
+    """Return the outcomes of PyGPU and NumPy, and the values of the argument arrays before the calls."""
     result = _result_for_out(pair, call)
     positional, named = _build(call, PyGPU, result)
     before = [np.copy(on_host(array)) for array in _arrays([*positional, *named.values()])]
@@ -251,7 +251,7 @@ def _are_identical(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
 
 
 class Tolerance:
-    """Hold the greatest difference between PyGPU's and NumPy's values that a function is permitted."""
+    """Hold the greatest permitted difference between PyGPU's and NumPy's values of one function."""
 
     def __init__(self, pair: Pair, arguments: list[np.ndarray]) -> None:
         self.is_elementwise = isinstance(pair.numpys, np.ufunc) and pair.numpys.signature is None

@@ -32,8 +32,8 @@ BUILTINS = {one.__name__: one for one in (complex, isinstance, len, list, max, s
 class Entry(NamedTuple):
     """Describe a known difference from NumPy: functions, a condition, PyGPU's behaviour, and the reason.
 
-    `functions` are names, or a pattern such as `fft.*`. The condition is a Python expression. Its names are the
-    parameters of the function, and the keys that the function `names` returns.
+    `functions` are names, or a pattern such as `fft.*`. The condition is a Python expression. The condition can use the
+    names of the function's parameters, and the keys that `names` returns.
     """
 
     functions: str
@@ -62,7 +62,7 @@ class Names(dict[str, Any]):
 
 
 def names(difference: Difference) -> dict[str, Any]:
-    """Return what a condition can test.
+    """Return the names that a condition can test, with their values.
 
     absent : the value of an argument that the call omits
     keywords : the names of the arguments that are passed by keyword

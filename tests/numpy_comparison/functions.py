@@ -19,7 +19,7 @@ NOT_COMPARED = {
     "get_include": "the folder of PyGPU's headers",
     "show_config": "the configuration of PyGPU",
 }
-"""Functions of PyGPU that share only the name with NumPy's function, and what they return."""
+"""Functions of PyGPU that share only the name with NumPy's function, each with a description of its result."""
 
 
 class Pair(NamedTuple):
@@ -50,7 +50,7 @@ def _names() -> list[tuple[str, Any, Any]]:
 def pairs() -> dict[str, Pair]:
     """Return the functions that both libraries have.
 
-    Classes are left out, and so are NumPy's own functions that do not dispatch on device arrays.
+    Classes are omitted, and so are NumPy's functions that do not dispatch on device arrays.
     """
     found = {}
     for name, ours, numpys in _names():

@@ -36,8 +36,10 @@ LAYOUTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any], Any
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-    """Describe an array argument. A dtype of `None`, or a shape of "same", is replaced by that of the call's first
-    array."""
+    """Describe an array argument.
+
+    A dtype of `None`, or a shape of "same", is replaced by the dtype or shape of the call's first array.
+    """
 
     shape: tuple[int, ...] | str = "same"
     dtype: str | None = None
@@ -51,7 +53,7 @@ class Operand:
         return f"<{' '.join(parts + ([self.layout] if self.layout != 'C' else []))}>"
 
     def filled(self, first: Operand) -> Operand:
-        """Return the operand with explicit shape and dtype, taken from the call's first array if they are missing."""
+        """Return the operand with explicit shape and dtype; the call's first array provides missing values."""
         shape = first.shape if self.shape == "same" else self.shape
         layout = self.layout if shape else "C"
         return dataclasses.replace(self, shape=shape, dtype=self.dtype or first.dtype, layout=layout)
@@ -126,7 +128,7 @@ def build(description: Any, package: Any) -> Any:
 
 
 def _general(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return numbers that every dtype of the kind represents exactly."""
+    """Return numbers that every dtype of the same kind represents exactly."""
     if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(bool)
     if dtype.kind == "u":
@@ -139,7 +141,7 @@ def _general(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
 
 
 def _special(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return numbers that include the greatest and least of a dtype, infinities, NaN and negative zeros."""
+    """Return numbers that include the greatest and least number of a dtype, infinities, NaN and negative zeros."""
     values = _general(rng, shape, dtype)
     if dtype.kind == "b":
         return values

@@ -1,4 +1,4 @@
-"""Test `python -m PyGPU show` and `test`: output and exit status."""
+"""Test `python -m PyGPU show` and `python -m PyGPU test`: output and exit status."""
 
 import json
 import re

@@ -72,7 +72,7 @@ def test_raising_log_filter_does_not_affect_calls(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="arrays of the host go over no bus")
-def test_host_fallback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_copy_through_host_fallback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     array = PyGPU.to_gpu(np.arange(6))
     with caplog.at_level(logging.INFO, "PyGPU"), pytest.raises(IndexError):
         array[np.array([7])]
@@ -80,13 +80,14 @@ def test_host_fallback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="arrays of the host never wait")
-def test_deferred_launches_are_logged_within_fusion_report(caplog: pytest.LogCaptureFixture) -> None:
+def test_launches_of_deferred_operations_are_logged_during_fusion_report(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.ones(5)
 
     def told() -> list[str]:
         return [text for record in caplog.records if "deferred" in (text := record.getMessage())]
 
-    _core._bound_fusion_age(0)  # Turn the helper thread off, because it might launch first if the driver is slow.
+    # Turn the helper thread off, because it might launch the operations first if the driver is slow.
+    _core._bound_fusion_age(0)
     with caplog.at_level(logging.DEBUG, "PyGPU"), PyGPU.fusion("auto"):
         assert (x + 1).get().sum() == 10
         assert told() == []

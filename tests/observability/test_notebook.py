@@ -22,7 +22,8 @@ def cells(path: Path) -> list[dict[str, Any]]:
 
 
 def shown(source: str, names: dict[str, Any]) -> str | None:
-    """Run a cell, and return what a notebook displays for its last line if that is an expression."""
+    """Run a cell, and return the text that a notebook displays for the cell's last line if this line is an
+    expression."""
     tree = ast.parse(source)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     exec(compile(tree, "cell", "exec"), names)

@@ -29,7 +29,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_progress_function_gets_each_step_and_copy_is_unchanged(layout: str) -> None:
+def test_progress_function_gets_each_step_and_copied_values_are_correct(layout: str) -> None:
     host = LAYOUTS[layout](np.arange(2000, dtype=np.float32).reshape(50, 40))
     told: list[tuple[int, int]] = []
     array = PyGPU.to_gpu(host, progress=lambda done, total: told.append((done, total)))

@@ -1,4 +1,4 @@
-"""Test profiler ranges: ranges of PyGPU around copies, compilations and launches, and ranges of a program."""
+"""Test profiler ranges: ranges that PyGPU opens around copies, compilations and launches, and ranges of a program."""
 
 import ctypes
 import shutil
@@ -71,7 +71,7 @@ def test_copies_and_launches_have_profiler_ranges(recorder: Recorder) -> None:
         assert "PyGPU download 12 bytes" in names
 
 
-def test_profiler_ranges_of_user_are_recorded_despite_exception(recorder: Recorder) -> None:
+def test_profiler_ranges_of_user_are_recorded_if_with_block_raises(recorder: Recorder) -> None:
     with pytest.raises(KeyError), PyGPU.profile.range("outer"), PyGPU.profile.range("inner"):
         raise KeyError
     assert recorder.names() == ["outer", "inner"]

@@ -1,4 +1,4 @@
-"""Test what completion and `help` show of each public module: its public names only, and readable signatures."""
+"""Test that completion and `help` of each public module show only public names, and readable signatures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 # Modules that raise an error or create a context when they are imported.
 NOT_IMPORTED = {"PyGPU.gl", "PyGPU.sparse", "PyGPU.autoinit", "PyGPU.autoprimaryctx"}
 
-# Names that a star import omits, because an access to them opens a driver or depends on the time of the access.
+# Names that a star import omits, because an access to such a name opens a driver or depends on the time of the access.
 UNLISTED = {
     "PyGPU.backend": {"use_hip"},
     "PyGPU.cupy.cuda.nvtx": {"available"},
@@ -109,11 +109,11 @@ def test_signature_of_function_shows_types_without_quotes() -> None:
     assert text == "(ary: GPUArray, indices_or_sections: Any, axis: int = 0) -> list[GPUArray]"
 
 
-def test_annotations_can_be_evaluated() -> None:
+def test_annotations_of_module_can_be_evaluated() -> None:
     assert typing.get_type_hints(PyGPU.array_split)["ary"] is PyGPU.GPUArray
 
 
-def test_functions_of_other_libraries_keep_their_annotations() -> None:
+def test_annotations_of_functions_of_other_libraries_are_unchanged() -> None:
     def annotated(a: int) -> None: ...
 
     annotated.__annotations__ = {"a": "int"}
@@ -125,7 +125,7 @@ def test_functions_of_other_libraries_keep_their_annotations() -> None:
     ("name", "operands"),
     [("add", "x1, x2, /, out=None"), ("sin", "x, /, out=None"), ("modf", "x, /, out=(None, None)")],
 )
-def test_ufunc_shows_numpys_keywords_except_keyword_signature(name: str, operands: str) -> None:
+def test_signature_of_ufunc_has_numpys_keywords_except_signature(name: str, operands: str) -> None:
     keywords = "where=True, casting='same_kind', order='K', dtype=None, subok=True"
     assert signature_of(getattr(PyGPU, name)) == f"({operands}, *, {keywords})"
 

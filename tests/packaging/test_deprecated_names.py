@@ -1,4 +1,5 @@
-"""Test the mechanism for deprecated names: each access warns, and nothing is loaded at import."""
+"""Test the mechanism for deprecated names: each access to such a name warns, and the import of PyGPU loads none of the
+modules for them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ MESSAGE = (
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add the deprecated name `reshaped` to the table."""
+    """Add the name `reshaped` to the table of deprecated names."""
     entries = MappingProxyType({**deprecated.TABLE, "reshaped": ENTRY})
     monkeypatch.setattr(deprecated, "TABLE", entries)
     monkeypatch.setattr(lazy_names, "DEPRECATED", entries)
@@ -62,7 +63,7 @@ def test_table_of_deprecated_names_is_valid() -> None:
         assert deprecated.find(name) is not None
 
 
-def test_import_loads_no_module_of_deprecations_or_moved_modules() -> None:
+def test_import_of_pygpu_loads_no_module_for_deprecated_or_moved_names() -> None:
     program = "import sys, PyGPU; print([name for name in sys.modules if name.startswith('PyGPU._names')])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"

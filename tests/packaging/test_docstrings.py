@@ -45,7 +45,7 @@ def completed(function: Callable[..., Any]) -> str:
     return function.__doc__
 
 
-def test_own_docstring_entries_replace_those_of_copied_docstring() -> None:
+def test_own_docstring_entries_replace_entries_of_copied_docstring() -> None:
     def shift(a: Any, axis: int, by: float, *, out: Any = None) -> Any:
         """Add to elements.
 
@@ -90,7 +90,7 @@ def test_completed_parameters_follow_order_of_signature() -> None:
     )
 
 
-def test_package_imports_without_docstrings() -> None:
+def test_package_can_be_imported_without_docstrings() -> None:
     program = "import PyGPU.fft\nprint(PyGPU.fft.fft2.__name__, PyGPU.fft.fft2.__doc__)"
     done = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "fft2 None\n"

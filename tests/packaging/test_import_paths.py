@@ -1,4 +1,4 @@
-"""Test import paths of PyGPU's modules: in the package and under the name `pycuda`; test the names in `dir`."""
+"""Test the import paths of PyGPU's modules, in the package and under the name `pycuda`, and the names in `dir`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def test_every_submodule_is_importable_from_package() -> None:
         try:
             exec(f"from PyGPU import {name}")
         except (ImportError, PyGPU.NotSupportedError) as error:
-            refused.append(str(error))  # PyCUDA has these names. PyGPU rejects them with a message.
+            # For names of PyCUDA that PyGPU lacks, the import raises an error with an explanation.
+            refused.append(str(error))
     assert [text for text in refused if "cannot import name" in text] == []
 
 
@@ -137,7 +138,7 @@ print(cuda.Context is Context, gpuarray.GPUArray is PyGPU.GPUArray, pycuda.autoi
     assert run(code) == "True True True\n"
 
 
-def test_import_of_autoinit_under_both_names_creates_one_context() -> None:
+def test_import_of_autoinit_from_pygpu_and_pycuda_creates_one_context() -> None:
     code = """
 import sys, PyGPU, PyGPU.autoinit
 sys.modules["pycuda"] = PyGPU
@@ -148,7 +149,7 @@ print(pycuda.autoinit.context is PyGPU.autoinit.context, pycuda.autoinit.device 
 
 
 @pytest.mark.parametrize("package", ["PyGPU", "pycuda"])
-def test_default_options_can_be_set_under_both_names(package: str) -> None:
+def test_default_options_can_be_set_under_names_pygpu_and_pycuda(package: str) -> None:
     code = f"""
 import sys, PyGPU
 sys.modules["pycuda"] = PyGPU

@@ -30,7 +30,7 @@ def pathfinder(monkeypatch: pytest.MonkeyPatch, **functions: object) -> None:
 
 
 def made(path: Path) -> Path:
-    """Create an empty file that stands for a program or library."""
+    """Create an empty file that takes the place of a program or library."""
     path.parent.mkdir(parents=True)
     path.touch(mode=0o755)
     return path

@@ -1,4 +1,4 @@
-"""Test that every import path of 0.1.0 still exists with the same kind of object."""
+"""Test that every import path of PyGPU 0.1.0 still exists and gives the same kind of object."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(lines: Iterable[str]) -> dict[tuple[str, str], str]:
 
 
 def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> list[str]:
-    """Return a message for each name of `old` that is missing in `new` or has an incompatible kind there."""
+    """Return a message for each name of `old` that is missing in `new` or has an incompatible kind in `new`."""
     missing = [f"{where}.{name}, a {kind}, is gone" for (where, name), kind in old.items() if (where, name) not in new]
     common = {key: (kind, new[key]) for key, kind in old.items() if key in new}
     changed = [
@@ -35,7 +35,7 @@ def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> li
 
 
 def still(before: str, now: str) -> bool:
-    """Return whether a name of kind `now` can replace one of kind `before`: a function may gain parameters.
+    """Return whether a name of kind `now` can replace one of kind `before`: a function may get further parameters.
 
     A class may also replace a function.
     """
@@ -50,7 +50,7 @@ def still(before: str, now: str) -> bool:
 
 def test_every_name_of_0_1_0_still_exists() -> None:
     script = ROOT / "tools" / "public_names.py"
-    # Run in a separate process, because the import of `autoinit` makes a context current.
+    # Run the import in a separate process, because the import of `autoinit` makes a context current.
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 

@@ -1,4 +1,5 @@
-"""Test the tiers of public names: each name has one, and docs/policies.md contains their numbers."""
+"""Test the tiers of public names: each name has one tier, and docs/policies.md contains the number of names in each
+tier."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 
 A folder of ``python/PyGPU`` imports only folders to its left on this line (`docs/design/python_packages.md`):
 
-    _core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols
-    <- _sharing, _pycuda, _pybindgpu, _dask <- _cupy <- public modules <- _cli
+_core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols <- _sharing, _pycuda,
+_pybindgpu, _dask <- _cupy <- public modules <- _cli
 
-Imports inside functions count. Imports for type checkers do not count. An import of the package itself, which Python
-requires before one of its parts, does not count.
+Imports inside functions are checked. Imports for type checkers are not checked. Python imports the package itself
+before each of its modules; this import is not checked either.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def uses(text: str, modules: set[str]) -> set[str]:
-    """Return which of the given modules a source imports. A package counts only if one of its names is imported."""
+    """Return which of the given modules a source imports. A package is returned only if the source imports one of its
+    names."""
     found = set()
     for node in imports(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -78,7 +79,8 @@ def uses(text: str, modules: set[str]) -> set[str]:
 
 
 def looked_up(text: str) -> Iterator[tuple[int, str]]:
-    """Find the modules that ``import_module`` loads. Return line and name; a computed name is returned as ``?``."""
+    """Find the modules that ``import_module`` loads. Return the line and the name of each module, or ``?`` for a
+    computed name."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
             name = node.args[0]
@@ -155,7 +157,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 def public_by_private(sources: Mapping[str, str]) -> list[str]:
     """Return a sentence for each private module that imports a public module.
 
-    Such an import is an error, because a public module may exist twice: also under PyCUDA's name.
+    Such an import is an error, because a public module may exist twice: a second time under PyCUDA's name.
     """
     texts = {module_name(path): text for path, text in sources.items()}
     public = {module for module in texts if "._" not in module and "." in module}
@@ -169,7 +171,7 @@ def python_files() -> list[Path]:
 
 
 def package() -> dict[str, str]:
-    """Return the source of each module of the package; the text of a native module is empty."""
+    """Return the source of each module of the package; the source of a native module is empty."""
     folder = ROOT / "python"
     stubs = [path for path in python_files() if path.suffix == ".pyi" and not path.with_suffix(".py").exists()]
     sources = {str(path.relative_to(folder)): "" for path in stubs}

@@ -1,4 +1,5 @@
-"""Test the release: pinned actions, scripts of the workflows, copies of the version, and the bill of materials."""
+"""Test what a release needs: pinned GitHub actions, scripts of the workflows, equal version numbers, and the bill of
+materials."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def script(name: str) -> ModuleType:
 
 
 def unpinned(text: str) -> list[str]:
-    """Return those actions of a workflow that are not pinned to a commit, with the version in a comment."""
+    """Return the actions of a workflow that are not pinned to a commit, or have no comment with the version."""
     return [action for action in USES.findall(text) if not PINNED.fullmatch(action)]
 
 
@@ -67,7 +68,7 @@ def test_github_action_check_finds_tag_and_missing_version() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_scripts_and_targets_of_workflows_exist(path: Path) -> None:
+def test_scripts_and_targets_named_in_workflows_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = {target for call in TARGETS.findall(text) for target in call.split()}
@@ -124,7 +125,7 @@ def test_no_documentation_page_installs_from_package_index() -> None:
 def test_changelog_section_of_version_is_short() -> None:
     version = script("version")
     _, text = version.sections(version.read("CHANGELOG.md"))[version.version()]
-    # The section is limited to 1200 words, which a reader reads in five minutes.
+    # The section is limited to 1200 words, which can be read in five minutes.
     assert len(text.split()) < 1200
     for heading in ("Added", "Changed", "Removed", "Fixed", "Speed", "Migration"):
         assert f"### {heading}" in text

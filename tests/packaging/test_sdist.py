@@ -1,4 +1,5 @@
-"""Test that the source distribution has all files of the repository, which `make test` needs, and no ignored ones."""
+"""Test that the source distribution has all files of the repository, because `make test` needs them, and no files that
+git ignores."""
 
 import subprocess
 import sysconfig

@@ -1,4 +1,5 @@
-"""Test the upgrade from 0.1.0: its pickles are read, and its kernel cache is neither used nor harmful.
+"""Test the upgrade from PyGPU 0.1.0: pickles of 0.1.0 can be read, and a kernel cache of 0.1.0 is not used and causes
+no error.
 
 ``pickles_0.1.0.json`` contains pickles that version 0.1.0 wrote on the CPU, and the expressions of the pickled objects.
 ``test_public_names.py`` tests the names of 0.1.0.
@@ -70,7 +71,8 @@ def test_unknown_private_module_is_not_found() -> None:
 def entry_of_0_1_0(key: str, image: bytes) -> bytes:
     """Return a cache file in the format of 0.1.0.
 
-    A fixed text and a checksum precede the key, the image and the log, each of which follows its length.
+    The file has a fixed text, a checksum, the key, the image and the log. The key, the image and the log each follow
+    their length.
     """
     parts = [key.encode(), image, b""]
     payload = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
@@ -87,8 +89,8 @@ print(PyGPU.config()["kernel_cache_refused"])
 
 
 @needs_kernels
-def test_cache_folder_of_0_1_0_is_kept_beside_new_entries(tmp_path: Path) -> None:
-    # The key of a cache entry contains the version, so another version does not find the old entries.
+def test_cache_entry_of_0_1_0_is_kept_when_new_entries_are_added(tmp_path: Path) -> None:
+    # The key of a cache entry contains the version, so another version of PyGPU does not find the old entries.
     folder = tmp_path / "kernels"
     folder.mkdir(mode=0o700)
     key = hashlib.sha256(b"0.1.0").hexdigest()

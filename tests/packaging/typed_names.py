@@ -1,7 +1,7 @@
 """Test that type checkers find exactly the public names. `make check` runs mypy over this file, which is not executed.
 
-Mypy must reject each name in the list `wrong`. If mypy accepts a name, it reports the comment `type: ignore` beside the
-name as unused.
+Mypy must reject each name in the list `wrong`. If mypy accepts a name, mypy reports that the comment `type: ignore`
+after the name is unused.
 """
 
 from typing import assert_type

@@ -1,8 +1,9 @@
-"""Test matrix products by the vendor's library: they match NumPy, and PyGPU's own kernels replace a missing library.
+"""Test matrix products by the vendor's library: the products match NumPy, and PyGPU's own kernels compute them if the
+library is missing.
 
 PyGPU reads the variable PYGPU_BLAS once per process, so the programs run in separate processes. With PYGPU_BLAS=1 the
-library computes even the smallest products. A simulated GPU has a replacement of the library, which checks the
-arguments of its functions as the manuals require.
+library computes even the smallest products. On a simulated GPU, a replacement of the library checks the arguments of
+its functions against the manuals.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ def test_capture_uses_blas_library_only_if_library_is_already_open() -> None:
     assert lines[1].startswith(NAME)
     if support.is_simulated():
         # The library computes four products: two in the capture of the second graph, and `own @ own` after each of the
-        # two graphs.
+        # two captures.
         assert lines[2] == "4"
 
 

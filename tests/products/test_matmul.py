@@ -14,7 +14,7 @@ from gpu import support
 from products import check, numbers
 
 IS_GPU = PyGPU.backend_name() != "cpu"
-# Few dtypes are tested on a simulated GPU, which needs 0.3 s to compile a kernel.
+# Few dtypes are tested on a simulated GPU, because compiling a kernel takes 0.3 s there.
 IS_SIMULATED = IS_GPU and support.is_simulated()
 ALL = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
@@ -152,7 +152,7 @@ def test_matmul_accepts_lengths_that_are_no_multiple_of_vector_size() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
-    # The kernel reads contiguous rows also by vector loads.
+    # For contiguous rows, the kernel also uses vector loads.
     for rows in (64, 66):
         compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
         compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))
@@ -165,7 +165,7 @@ def test_long_inner_axis_of_other_dtypes_matches_numpy(dtype: str) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_matmul_writes_to_out_of_any_layout() -> None:
+def test_matmul_writes_to_out_array_of_any_layout() -> None:
     a, b = numbers("float32", 33, 40), numbers("float32", 40, 34)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
     for out in (
@@ -182,7 +182,7 @@ def test_matmul_writes_to_out_of_any_layout() -> None:
     check(PyGPU.matmul(*own, dtype="float64"), np.matmul(a, b, dtype="float64"))
 
 
-def test_matmul_accepts_operand_as_out() -> None:
+def test_matmul_accepts_operand_as_out_array() -> None:
     host = numbers("float32", 40, 40)
     for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1]):
         a = PyGPU.to_gpu(host)
@@ -277,7 +277,7 @@ def test_captured_products_use_values_at_graph_launch() -> None:
     check(more, host @ host.T)
 
 
-def test_vecdot_keeps_axis_of_length_one() -> None:
+def test_vecdot_result_includes_axis_of_length_one() -> None:
     host = np.arange(6.0).reshape(2, 3)
     array = PyGPU.to_gpu(host)
     for keywords in ({}, {"axis": 0}, {"axes": [0, 0, 0]}, {"axes": [0, 0]}, {"axes": [(1,), 1, -2]}):
@@ -295,7 +295,7 @@ def test_vecdot_keeps_axis_of_length_one() -> None:
             function(array, array.T, keepdims=False)
 
 
-def test_matvec_and_vecmat_write_into_positional_out() -> None:
+def test_matvec_and_vecmat_write_into_out_array_passed_by_position() -> None:
     host = np.arange(6.0).reshape(2, 3)
     axes = [(0, 1), (1, 0), (1, 0)]
     expected = np.matmul(host, host + 1, np.zeros((2, 2)), axes=axes)

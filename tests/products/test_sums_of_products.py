@@ -10,7 +10,7 @@ import pytest
 import PyGPU
 from products import check, numbers
 
-# A run on CUDA alone suffices, because these functions are Python code that HIP runs too.
+# A run on CUDA alone suffices, because these functions are Python code that is the same for HIP.
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
@@ -133,7 +133,7 @@ def test_einsum_of_other_dtypes_matches_numpy(dtype: str) -> None:
     both("einsum", "ii->", numbers(dtype, 4, 4))
 
 
-def test_einsum_diagonal_is_view() -> None:
+def test_einsum_for_diagonal_returns_view() -> None:
     a = PyGPU.zeros((3, 3))
     PyGPU.einsum("ii->i", a)[...] = 1
     assert a.tolist() == np.eye(3).tolist()
@@ -154,7 +154,7 @@ def test_einsum_diagonal_is_view() -> None:
         ("ii", ((2, 3),)),
     ],
 )
-def test_einsum_rejects_same_subscripts_as_numpy(text: str, shapes: Any) -> None:
+def test_einsum_rejects_same_invalid_subscripts_as_numpy(text: str, shapes: Any) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         np.einsum(text, *(np.zeros(shape) for shape in shapes))
     with pytest.raises(ValueError):  # noqa: PT011

@@ -1,4 +1,5 @@
-"""Test each device control and launch attribute by name: the call succeeds, or its status or error gives the reason."""
+"""Test each device control and launch attribute by name: the call succeeds, or gives a reason by its status or
+error."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def moves_pages() -> bool:
 
 
 def status_of_creation_and_end(pair: tuple[object, int], end: Callable[..., int]) -> int:
-    """Create an object and pass it to `end`. Return the status of `end`, or of the creation if that fails."""
+    """Create an object and pass it to `end`. Return the status of `end`, or the status of the creation if the creation
+    fails."""
     thing, status = pair
     return status or end(thing)
 
@@ -60,7 +62,7 @@ def peers(*stream: object) -> int:
 
 def shared(is_opened: bool) -> int:
     """Create a handle of memory, open the handle if `is_opened` is set, and free the memory. Return the first error
-    status.
+    status of these calls.
 
     Only a simulated driver opens the handle, because a real driver opens a handle in another process only.
     """

@@ -1,4 +1,5 @@
-"""Test the `cuda*` calls for common device controls on every backend: unsupported calls return an error status."""
+"""Test the `cuda*` calls for device controls, such as streams and memory advice, on every backend: unsupported calls
+return an error status."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def test_stream_with_unknown_flags_returns_status() -> None:
     assert runtime.cudaStreamDestroy(stream) == 400
 
 
-def test_stream_destroy_rejects_foreign_streams() -> None:
+def test_stream_destroy_rejects_streams_of_other_libraries() -> None:
     assert runtime.cudaStreamDestroy(0) == 400
     assert runtime.cudaStreamDestroy(None) == 400
     own = PyGPU.Stream()
@@ -84,7 +85,7 @@ def test_stream_destroy_rejects_foreign_streams() -> None:
         runtime.cudaStreamDestroy("stream")
 
 
-def test_work_of_destroyed_stream_completes() -> None:
+def test_work_on_destroyed_stream_completes() -> None:
     array = PyGPU.zeros(1000, "u1")
     stream, _ = runtime.cudaStreamCreate()
     assert runtime.cudaMemsetAsync(array.ptr, 7, 1000, stream) == 0
@@ -127,7 +128,9 @@ def test_malloc_async_and_free_async_run_in_stream_order(stream: runtime.cudaStr
     assert (result == 19).all()
 
 
-def test_memory_freed_on_other_stream_is_reused_only_after_its_work(late: None, stream: runtime.cudaStream_t) -> None:
+def test_memory_freed_on_other_stream_is_reused_only_after_its_last_use(
+    late: None, stream: runtime.cudaStream_t
+) -> None:
     other, _ = runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking)
     ready, _ = runtime.cudaEventCreate()
     result = PyGPU.empty_pinned(4096, "u1")
@@ -181,7 +184,7 @@ def test_malloc_async_during_capture_is_not_supported() -> None:
 # Tests of managed memory.
 
 
-def test_host_and_device_reach_managed_memory(managed: int) -> None:
+def test_managed_memory_is_accessible_from_host_and_device(managed: int) -> None:
     on_host = numpy.ctypeslib.as_array((ctypes.c_uint8 * 4096).from_address(managed))
     on_host[:] = 3
     assert runtime.cudaPointerGetAttributes(managed)[0] == runtime.cudaPointerAttributes(
@@ -207,7 +210,7 @@ def test_managed_memory_attributes_are_reported_on_every_backend() -> None:
 
 
 @pytest.mark.provokes_findings
-def test_managed_memory_prefetch_returns_status(managed: int, stream: runtime.cudaStream_t) -> None:
+def test_prefetch_of_managed_memory_returns_status(managed: int, stream: runtime.cudaStream_t) -> None:
     expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
     for place in (0, runtime.cudaCpuDeviceId):
         assert runtime.cudaMemPrefetchAsync(managed, 4096, place, stream) == expected
@@ -220,7 +223,7 @@ def test_managed_memory_prefetch_returns_status(managed: int, stream: runtime.cu
 
 
 @pytest.mark.provokes_findings
-def test_managed_memory_advice_returns_status(managed: int) -> None:
+def test_advice_on_managed_memory_returns_status(managed: int) -> None:
     expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseSetReadMostly, 0) == 0
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseUnsetReadMostly, 0) == 0
@@ -256,7 +259,7 @@ def test_managed_array_accepts_prefetch_and_advice() -> None:
         array.base.prefetch(99)
 
 
-def test_malloc_managed_checks_flags_and_size() -> None:
+def test_malloc_managed_rejects_wrong_flags_and_size() -> None:
     assert runtime.cudaMallocManaged(64, 9) == (0, 1)
     assert runtime.cudaMallocManaged(0) == (0, 0)
     address, status = runtime.cudaMallocManaged(64, runtime.cudaMemAttachHost)
@@ -268,7 +271,9 @@ def test_malloc_managed_checks_flags_and_size() -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_memcpy_2d_roundtrip_keeps_values(asynchronous: bool, stream: runtime.cudaStream_t) -> None:
+def test_values_are_unchanged_after_memcpy_2d_to_device_and_back(
+    asynchronous: bool, stream: runtime.cudaStream_t
+) -> None:
     source = PyGPU.empty_pinned((5, 12), "u1")
     source[:] = numpy.arange(60).reshape(5, 12)
     memory, _ = runtime.cudaMalloc(5 * 32)
@@ -317,7 +322,7 @@ def test_memcpy_2d_copies_within_host(stream: runtime.cudaStream_t) -> None:
     assert result.tolist() == [[1, 2], [5, 6], [9, 10]]
 
 
-def test_peer_copy_within_one_device_keeps_values(stream: runtime.cudaStream_t) -> None:
+def test_peer_copy_within_one_device_copies_values(stream: runtime.cudaStream_t) -> None:
     source, result = PyGPU.arange(16, dtype="u1"), PyGPU.zeros(16, "u1")
     assert runtime.cudaMemcpyPeer(result.ptr, 0, source.ptr, 0, 16) == 0
     assert result.tolist() == list(range(16))
@@ -333,7 +338,7 @@ def test_peer_copy_within_one_device_keeps_values(stream: runtime.cudaStream_t) 
 
 
 @two_devices
-def test_peer_copy_between_devices_keeps_values() -> None:
+def test_peer_copy_between_devices_copies_values() -> None:
     source = PyGPU.arange(1000, device=0)
     result = PyGPU.zeros(1000, source.dtype, device=1)
     PyGPU.synchronize(1)
@@ -382,7 +387,7 @@ def test_memory_is_shared_with_other_process() -> None:
         assert result.stdout.strip() == str(values.tolist()), result.stderr
         assert runtime.cudaMemcpy(values, address, 16) == 0
         assert (values == 9).all()
-    else:  # A simulated device lets the process that created a handle open the handle.
+    else:  # On a simulated device, the process that created a handle can also open the handle.
         assert status == 0
         opened, status = runtime.cudaIpcOpenMemHandle(handle)
         assert status == 0
@@ -395,7 +400,7 @@ def test_memory_is_shared_with_other_process() -> None:
 
 
 @pytest.mark.provokes_findings
-def test_invalid_ipc_memory_returns_status() -> None:
+def test_invalid_ipc_memory_handle_returns_status() -> None:
     stream, _ = runtime.cudaStreamCreate()
     address, _ = runtime.cudaMallocAsync(64, stream)
     handle, status = runtime.cudaIpcGetMemHandle(address)
@@ -412,7 +417,7 @@ def test_invalid_ipc_memory_returns_status() -> None:
 
 
 @pytest.mark.provokes_findings
-def test_ipc_event_handles_return_status() -> None:
+def test_ipc_event_calls_return_status() -> None:
     event, made = runtime.cudaEventCreateWithFlags(runtime.cudaEventInterprocess | runtime.cudaEventDisableTiming)
     handle, status = runtime.cudaIpcGetEventHandle(event)
     assert len(handle) == 64
@@ -426,7 +431,7 @@ def test_ipc_event_handles_return_status() -> None:
 # Tests of attributes.
 
 
-def test_device_attributes_equal_properties() -> None:
+def test_device_attributes_equal_fields_of_device_properties() -> None:
     attribute = runtime.cudaDeviceAttr
     known = PyGPU.device_properties(0)
     for asked, name in (

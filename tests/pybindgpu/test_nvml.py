@@ -1,4 +1,4 @@
-"""Test NVML through the package nvidia-ml-py, through NVIDIA's library, and without either."""
+"""Test NVML through the package nvidia-ml-py, through NVIDIA's library, and without these two."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def package(prefix: str = "GPU-") -> types.SimpleNamespace:
     )
 
 
-def test_missing_nvml_returns_not_supported_and_zeros(absent: None, cuda: None) -> None:
+def test_missing_nvml_returns_status_not_supported_and_zeros(absent: None, cuda: None) -> None:
     assert nvml.nvmlInit() == 3
     assert repr(nvml.nvmlShutdown()) == "<nvmlReturn: code=3>"
     device = nvml.nvmlDevice(0)
@@ -107,7 +107,7 @@ def test_nvml_device_without_backend_returns_not_supported(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("prefix", ["GPU-", "MIG-"])
-def test_device_is_found_by_uuid(prefix: str, cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_device_is_found_by_uuid(prefix: str, cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_nvml_library, "_library", _nvml_library.NvidiaMlPy(package(prefix)))
     assert nvml.nvmlInit() == 0
     device = nvml.nvmlDevice(1)
@@ -121,26 +121,26 @@ def test_device_is_found_by_uuid(prefix: str, cuda: None, monkeypatch: pytest.Mo
     assert device.last_status() == 1
 
 
-def test_nvml_device_before_init_returns_uninitialized(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_device_query_before_init_returns_uninitialized(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_nvml_library, "_library", _nvml_library.NvidiaMlPy(package()))
     assert nvml.nvmlShutdown() == 1
     assert nvml.nvmlDevice(1).last_status() == 1
 
 
 @pytest.mark.parametrize("index", [-1, 2, 2**70])
-def test_nvml_device_with_missing_index_returns_invalid_argument(index: int, cuda: None) -> None:
+def test_nvml_device_query_with_missing_index_returns_invalid_argument(index: int, cuda: None) -> None:
     device = nvml.nvmlDevice(index)
     assert device.last_status() == 2
     assert device.utilization_rates() == (0, 0)
 
 
-def test_nvml_device_rejects_index_that_is_no_integer() -> None:
+def test_nvml_device_query_rejects_index_that_is_no_integer() -> None:
     with pytest.raises(TypeError):
         nvml.nvmlDevice("0")  # type: ignore[arg-type]
 
 
 class FakeLibrary:
-    """Replace NVIDIA's library, which ctypes calls."""
+    """Imitate NVIDIA's library, which PyGPU calls by ctypes."""
 
     def __init__(self, name: str) -> None:
         assert name == "libnvidia-ml.so.1"
@@ -163,7 +163,7 @@ class FakeLibrary:
         return 0
 
 
-def test_nvml_library_is_used_if_nvml_package_is_missing(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvidia_library_is_used_if_nvml_package_is_missing(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise ImportError(name)
 

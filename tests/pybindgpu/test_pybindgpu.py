@@ -1,4 +1,4 @@
-"""Test PybindGPU's interface: classes per dtype, allocators, and PybindGPU's own test programs."""
+"""Test PybindGPU's interface: a class for each dtype, allocators, and PybindGPU's own test programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def values(label: str) -> NDArray[Any]:
 # Tests of names and signatures.
 
 
-def test_backend_has_fifty_classes() -> None:
+def test_backend_module_has_fifty_classes() -> None:
     kinds = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper")
     classes = {typed(kind, label) for kind in kinds for label in LABELS}
     assert len(classes) == 50
@@ -37,7 +37,7 @@ def test_backend_has_fifty_classes() -> None:
     assert {cls.__name__ for cls in classes} <= set(backend.__all__)
 
 
-def test_every_name_of_backend_exists() -> None:
+def test_every_name_of_pybindgpu_backend_module_exists() -> None:
     assert [name for name in backend.__all__ if not hasattr(backend, name)] == []
     assert len(set(backend.__all__)) == len(backend.__all__)
     assert isinstance(backend.use_hip, bool)
@@ -45,7 +45,7 @@ def test_every_name_of_backend_exists() -> None:
 
 
 @pytest.mark.parametrize("name", ["DeviceArray_bool", "DeviceArray", "DeviceArray_", "ptr_wrapper_void", "no_such"])
-def test_backend_rejects_unknown_class_names(name: str) -> None:
+def test_backend_module_rejects_unknown_class_names(name: str) -> None:
     with pytest.raises(AttributeError, match=name):
         getattr(backend, name)
 
@@ -111,7 +111,7 @@ def test_dtype_members_are_labels_then_aliases_then_end_marker() -> None:
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_device_array_roundtrip_for_every_dtype(label: str) -> None:
+def test_device_array_copies_values_of_every_dtype_to_device_and_back(label: str) -> None:
     source = values(label)
     array = typed("DeviceArray", label)(source)
     array.allocate()
@@ -211,10 +211,10 @@ def test_device_pointer_of_array_is_wrapper_marked_as_unsafe() -> None:
     assert not pointer.is_safe()
 
 
-# Tests with the programs of PybindGPU's own test suite, whose behaviour must be the same.
+# Tests with the programs of PybindGPU's own test suite, which must give the same results with PyGPU.
 
 
-def test_dtype_test_program_finds_one_name_per_value() -> None:
+def test_dtype_test_program_finds_one_name_for_each_value() -> None:
     count = dtype.__size__.value
     names: list[str | None] = [None] * count
     for name in dtype.__members__:

@@ -1,11 +1,11 @@
 """Test that PyGPU's implementation of PybindGPU's interface does not have the defects of PybindGPU.
 
-The defects are numbered: a comment beside a test has the number of the tested defect. These defects are not tested in
+The defects are numbered: a comment in a test has the number of the tested defect. These defects are not tested in
 this file:
 
 - defects of GPUArray (1, 3, 4, 5, 7, 18, 23, 29, 30), which the tests of GPUArray cover;
 - defects of NVML (26, 27), which test_nvml.py covers;
-- defect 28, except for its part about streams, because the rest concerns the native module;
+- defect 28, except for its part about streams, because its other parts concern the native module;
 - defect 31, which concerned the build.
 """
 
@@ -29,7 +29,7 @@ from PyGPU.gpuarray import UnsupportedDataType
 
 @pytest.fixture
 def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list to which the test appends the address of each freed block of device or pinned memory."""
+    """Return a list to which PyGPU appends the address of each freed block of device or pinned memory."""
     gc.collect()
     addresses: list[int] = []
     for name in ("raw_free", "host_free"):
@@ -115,7 +115,7 @@ def test_array_sizes_have_64_bits_and_overflow_raises_value_error() -> None:  # 
         PyGPU.HostAllocator_int64().allocate(2**62)
 
 
-def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None:  # Covers PybindGPU's defect 12.
+def test_second_destroy_of_pointer_does_nothing_and_array_stays_valid() -> None:  # Covers PybindGPU's defect 12.
     pointer = PyGPU.ptr_wrapper_int64()
     pointer.destroy()
     pointer.create(3)
@@ -132,7 +132,7 @@ def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None
     assert pointer.is_safe()
 
 
-def test_device_memory_is_marked_unsafe_and_borrowed_memory_is_kept() -> None:  # Covers PybindGPU's defect 13.
+def test_device_memory_is_marked_unsafe_and_borrowed_memory_is_kept_alive() -> None:  # Covers PybindGPU's defect 13.
     allocator = PyGPU.DeviceAllocator_int64()
     assert allocator.allocate(3) == 0
     pointer = allocator.ptr()
@@ -149,7 +149,7 @@ def test_device_memory_is_marked_unsafe_and_borrowed_memory_is_kept() -> None:  
     assert int(borrowed) == int(pinned.ptr())
 
 
-def test_borrowed_memory_is_kept_alive(freed: list[int]) -> None:  # Covers PybindGPU's defect 14.
+def test_array_keeps_borrowed_memory_alive(freed: list[int]) -> None:  # Covers PybindGPU's defect 14.
     source = numpy.arange(3.0)
     array = PyGPU.DeviceArray_float64(source)
     seen = weakref.ref(source)
@@ -204,7 +204,7 @@ def test_view_keeps_high_level_allocator_alive(freed: list[int]) -> None:  # Cov
 
 
 @pytest.mark.parametrize("kind", ["HostAllocator", "DeviceAllocator", "PagelockedAllocator"])
-def test_reallocation_keeps_memory_while_pointer_refers_to_it(
+def test_reallocation_leaves_old_memory_valid_while_pointer_refers_to_it(
     kind: str, freed: list[int]
 ) -> None:  # Covers PybindGPU's defect 15.
     allocator = typed(kind)()
@@ -220,7 +220,9 @@ def test_reallocation_keeps_memory_while_pointer_refers_to_it(
 
 
 @pytest.mark.parametrize("kind", ["DeviceAllocator", "PagelockedAllocator"])
-def test_failed_allocation_keeps_previous_block(kind: str, freed: list[int]) -> None:  # Covers PybindGPU's defect 16.
+def test_failed_allocation_leaves_previous_block_allocated(
+    kind: str, freed: list[int]
+) -> None:  # Covers PybindGPU's defect 16.
     allocator = typed(kind)()
     assert allocator.allocate(1 << 57) == 2
     assert int(allocator.ptr()) == 0
@@ -295,7 +297,7 @@ def test_device_array_checks_buffer_and_copies_noncontiguous_buffer() -> None:  
     assert int(aliased.host_data()) == fortran.ctypes.data
 
 
-def test_read_only_buffer_is_never_written() -> None:  # Covers PybindGPU's defect 17.
+def test_read_only_buffer_of_device_array_is_never_written() -> None:  # Covers PybindGPU's defect 17.
     source = numpy.arange(3.0)
     source.flags.writeable = False
     constant = PyGPU.DeviceArray_float64(source)
@@ -314,7 +316,7 @@ def test_read_only_buffer_is_never_written() -> None:  # Covers PybindGPU's defe
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="classes give out buffers from Python 3.12 on")
-def test_buffer_protocol_exports_host_side_of_array() -> None:
+def test_buffer_protocol_exports_host_memory_of_array() -> None:
     source = numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3))
     view = memoryview(PyGPU.DeviceArray_float64(source))  # type: ignore[arg-type,unused-ignore]
     assert (view.shape, view.strides, view.format) == ((2, 3), (8, 16), "d")
@@ -336,7 +338,7 @@ def test_to_device_allocates_missing_device_memory_but_to_host_fails() -> None: 
     assert device_content(array.device_data(), 3) == [1, 2, 3]
 
 
-def test_allocate_keeps_borrowed_device_memory() -> None:  # Covers PybindGPU's defect 20.
+def test_allocate_call_does_not_replace_borrowed_device_memory() -> None:  # Covers PybindGPU's defect 20.
     allocator = PyGPU.DeviceAllocator_float64()
     assert allocator.allocate(3) == 0
     host = numpy.arange(3.0)
@@ -359,7 +361,7 @@ def test_allocate_keeps_borrowed_device_memory() -> None:  # Covers PybindGPU's 
 
 
 @pytest.mark.parametrize("kind", [allocators.HostAllocator, allocators.PagelockedAllocator])
-def test_host_allocator_becomes_host_side_of_array(kind: Any) -> None:  # Covers PybindGPU's defect 21.
+def test_memory_of_host_allocator_becomes_host_memory_of_array(kind: Any) -> None:  # Covers PybindGPU's defect 21.
     allocator = kind((2, 3), "int32")
     host = allocator.get()
     host[:] = numpy.arange(6).reshape(2, 3)
@@ -432,7 +434,7 @@ def test_get_method_of_stream_event_and_device_returns_handle_as_int() -> None: 
         assert int(made) == made.get()
 
 
-def test_status_equals_error_number() -> None:  # Covers PybindGPU's defect 25.
+def test_status_equals_integer_error_number() -> None:  # Covers PybindGPU's defect 25.
     status = PyGPU.cudaSetDevice(-1)
     assert status == 101
     assert status != 0

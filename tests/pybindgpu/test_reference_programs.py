@@ -1,7 +1,7 @@
 """Test programs from published texts about PybindGPU and PyCUDA, and the behaviour that the texts describe.
 
 In the order of the tests, the texts are both versions of PybindGPU's page, an introduction to PyCUDA with textures and
-MPI, a first text about PyCUDA, and a program for NVIDIA's `cuda.bindings`. NumPy checks results for new input values.
+MPI, a beginner's text about PyCUDA, and a program for NVIDIA's `cuda.bindings`. NumPy checks results for new inputs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def test_runtime_call_with_result_returns_result_and_status() -> None:
     assert (idx, repr(err)) == (0, SUCCESS)
 
 
-def test_missing_device_status_has_error_name() -> None:
+def test_status_for_missing_device_has_error_name() -> None:
     status = PyGPU.cudaSetDevice(PyGPU.cudaGetDeviceCount()[0] + 2)
     assert repr(status) == "<cudaError: code=101>"
     assert PyGPU.cudaGetErrorName(status) == "cudaErrorInvalidDevice"
@@ -69,22 +69,22 @@ def test_runtime_calls_and_arrays_share_primary_context() -> None:
 
 @pytest.fixture(scope="module")
 def fn() -> Callable[[Any], None]:
-    """Return device code that is called like a C function with a pointer."""
+    """Return a Python function that applies device code to an array at a C pointer."""
     kernel = PyGPU.Kernel("__global__ void increase(long long *values) { values[threadIdx.x] += 1; }")
     return lambda pointer: kernel[1, 6](pointer)
 
 
-def test_low_level_array_roundtrip_applies_c_function_on_device(fn: Callable[[Any], None]) -> None:
+def test_low_level_array_is_changed_by_c_function_on_device(fn: Callable[[Any], None]) -> None:
     A = numpy.array([1, 2, 3, 4, 5, 6])
 
-    da = PyGPU.DeviceArray_int64(A)  # `host_data()` now points to the data of A.
+    da = PyGPU.DeviceArray_int64(A)  # `host_data()` now points to the data of the array A.
     assert int(da.host_data()) == A.ctypes.data
     assert not da.allocated(), "device_data() is unallocated at first"
     assert int(da.device_data()) == 0
     da.allocate()  # Allocate device memory for the array.
     assert repr(da.last_status()) == SUCCESS
     assert int(da.device_data()) != 0
-    da.to_device()  # Copy data to device
+    da.to_device()  # Copy the data of A to the device.
     fn(da.device_data())  # Apply the function to the array's data on the device.
     da.to_host()  # Copy the data from the device back into A.
     assert repr(da.last_status()) == SUCCESS
@@ -107,7 +107,7 @@ def test_device_array_rejects_buffer_of_other_dtype() -> None:
         PyGPU.DeviceArray_float64(numpy.array([1, 2, 3]))
 
 
-def test_high_level_array_roundtrip_keeps_values() -> None:
+def test_high_level_array_has_same_values_after_copy_to_device_and_back() -> None:
     gpuarray = gpuarray_of_page
     complex_dtype = numpy.complex64
     # Send a NumPy array to the device.
@@ -125,7 +125,7 @@ def test_high_level_array_roundtrip_keeps_values() -> None:
     assert k_gpu[::-2].get().tolist() == k[::-2].tolist()
 
 
-def test_to_gpu_method_uploads_host_side() -> None:
+def test_to_gpu_method_uploads_host_memory() -> None:
     x = numpy.zeros((2, 3))
     a = PyGPU.GPUArray(x)
     x[1] = [1, 2, 3]
@@ -149,7 +149,7 @@ def test_array_pointer_is_integer_for_ctypes(fn: Callable[[Any], None]) -> None:
 # The following tests run the programs of PybindGPU's page that use abstract pointers.
 
 
-def test_safe_pointer_get_returns_host_address() -> None:
+def test_get_method_of_safe_pointer_returns_host_address() -> None:
     host = numpy.arange(4, dtype="f4")
     da = PyGPU.DeviceArray_float32(host)
     pointer = da.host_data()
@@ -197,12 +197,12 @@ __global__ void double_array_new(float *b, float *a, int *info)
 @pytest.fixture
 def context() -> Iterator[None]:
     cuda.init()  # Initialize the driver.
-    device = cuda.Device(0)  # The device that the program uses.
+    device = cuda.Device(0)  # Get the device that the program uses.
     context = device.make_context()  # Create a context of the device.
     context.push()  # Make the context current.
     yield
     context.pop()  # Make the previous context current again.
-    context.detach()  # Release the context.
+    context.detach()  # Release the context created above.
 
 
 def test_autoinit_selects_first_device() -> None:
@@ -251,7 +251,7 @@ def test_arrays_print_compute_and_slice_like_numpy(context: None) -> None:
     assert (2 * x_gpu).dtype == numpy.float32
     assert len(x_gpu) == 5
     assert numpy.array_equal(x_gpu[0:3].get(), x[0:3])
-    assert float(x_gpu[1]) == x[1]  # PyCUDA could not do this when the text was written.
+    assert float(x_gpu[1]) == x[1]  # PyCUDA rejected this operation when the text was written.
 
 
 def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
@@ -265,7 +265,7 @@ def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
     func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
     assert numpy.array_equal(y_gpu.get(), 2 * x)
     assert numpy.array_equal(y_gpu.get(), (2 * x_gpu).get())
-    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # The kernel also accepts the arrays instead of their `gpudata`.
+    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # The kernel also accepts arrays instead of their `gpudata`.
     assert numpy.array_equal(y_gpu.get(), 2 * x)
 
 
@@ -308,7 +308,7 @@ def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any])
     if rank > nr_gpus - 1:
         raise ValueError("To few gpus!")
 
-    current_dev = cuda.Device(rank % cuda.Device.count())  # The device that this process uses.
+    current_dev = cuda.Device(rank % cuda.Device.count())  # Select the device that this process uses.
     ctx = current_dev.make_context()  # Create a context of the device.
     ctx.push()  # Make the context current.
 
@@ -339,7 +339,7 @@ def test_mpi_program_scatters_work_to_several_gpus() -> None:
     numpy.testing.assert_allclose(results["made of it"], expected, rtol=1e-6)
 
 
-# The following tests run the programs of a first text about PyCUDA.
+# The following tests run the programs of a beginner's text about PyCUDA.
 
 MULTIPLY = """
 __global__ void vec_elm_mul(float *dest, float *a, float *b)
@@ -350,7 +350,7 @@ __global__ void vec_elm_mul(float *dest, float *a, float *b)
 """
 
 
-def test_in_and_out_arrays_are_copied_around_launch() -> None:
+def test_arrays_passed_as_in_and_out_are_copied_around_launch() -> None:
     drv = cuda
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -372,14 +372,14 @@ def test_same_source_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     dest = gpuarray.zeros(4, numpy.float32)
     ones = gpuarray.to_gpu(numpy.ones(4, numpy.float32))
     first(dest, ones, ones, block=(4, 1, 1))
-    # No compiler is on the path now, so a second compilation would fail: the kernel must come from the cache.
+    # No compiler is on the path now, so the kernel must come from the cache: a second compilation would fail.
     monkeypatch.setenv("PATH", "")
     again = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     again(dest, dest, dest, block=(4, 1, 1))
     assert dest.get().tolist() == [1, 1, 1, 1]
 
 
-def test_kernel_function_reports_registers_and_memory() -> None:
+def test_kernel_function_has_numbers_of_registers_and_memory_sizes() -> None:
     function = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     assert function.num_regs >= 0
     assert function.local_size_bytes == function.shared_size_bytes == 0
@@ -401,7 +401,7 @@ NUM_THREADS = 512  # Number of threads per block.
 
 
 def blocks() -> int:
-    """Return the number of blocks of the grid: the number in the published program on a GPU, else a smaller one."""
+    """Return the grid's number of blocks: the published program's number on a GPU, or else a smaller number."""
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 
@@ -477,9 +477,9 @@ def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:
     kernel = checked(driver.cuModuleGetFunction(module, b"saxpy"))
 
     a = numpy.array([2.0], dtype=numpy.float32)
-    n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # The parameter is a size_t; uint32 is too short.
+    n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # The parameter is a size_t; uint32 has too few bytes.
     hX, hY = numpy.random.rand(size := int(n)).astype("float32"), numpy.random.rand(size).astype("float32")
-    # PyGPU creates the arrays, where the published program calls cuMemAlloc. NVIDIA's package creates the stream.
+    # PyGPU creates the arrays, for which the published program calls cuMemAlloc. NVIDIA's package creates the stream.
     stream = checked(driver.cuStreamCreate(0))
     given = PyGPU.Stream.from_handle(int(stream))
     with given:

@@ -51,7 +51,7 @@ def test_device_count_and_current_device_are_reported() -> None:
     assert runtime.cudaSetDevice(device) == 0
 
 
-def test_device_calls_without_devices_return_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_calls_without_devices_return_error_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "device_count", lambda: 0)
     assert runtime.cudaGetDeviceCount() == (0, 100)
     assert runtime.cudaSetDevice(0) == 100
@@ -91,20 +91,20 @@ def test_device_synchronize_succeeds() -> None:
 
 
 def test_device_reset_calls_reset_function_of_backend(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Replace the backend's function, because a real reset would destroy the memory of all other tests.
+    # Replace the backend's function, because a real reset would destroy the arrays of all other tests.
     called: list[bool] = []
     monkeypatch.setattr(_core, "reset_device", lambda: called.append(True))
     assert runtime.cudaDeviceReset() == 0
     assert called
 
 
-def test_mem_get_info_returns_pair_and_status() -> None:
+def test_mem_get_info_returns_pair_of_sizes_and_status() -> None:
     (free, total), status = runtime.cudaMemGetInfo()
     assert status == 0
     assert 0 < free <= total
 
 
-def test_device_prop_matches_device_properties() -> None:
+def test_device_prop_call_returns_same_values_as_device_properties() -> None:
     found = runtime.cudaDeviceProp(0)
     expected = _core.device_properties(0)
     assert found.last_status() == 0
@@ -164,7 +164,7 @@ def test_stream_parameters_reject_objects_that_are_no_streams(wrong: Any, memory
             call()
 
 
-def test_failed_stream_reports_error_and_is_never_default_stream() -> None:
+def test_stream_whose_creation_failed_is_not_used_as_default_stream() -> None:
     stream = runtime.cudaStream_t(8)
     assert stream.last_status() == 1
     assert stream.handle == 0
@@ -187,7 +187,7 @@ def test_stream_query_of_unfinished_work_returns_not_ready() -> None:
     assert runtime.cudaStreamQuery(busy) == 600
 
 
-def test_events_measure_time() -> None:
+def test_events_measure_time_between_records() -> None:
     start, end = runtime.cudaEvent_t(), runtime.cudaEvent_t(runtime.cudaEventBlockingSync)
     stream = runtime.cudaStream_t()
     assert runtime.cudaEventRecord(start, stream) == 0
@@ -199,7 +199,7 @@ def test_events_measure_time() -> None:
     assert 0 <= milliseconds < 10_000
 
 
-def test_event_without_timing_measures_nothing() -> None:
+def test_event_without_timing_has_no_elapsed_time() -> None:
     event = runtime.cudaEvent_t(runtime.cudaEventDisableTiming)
     assert runtime.cudaEventRecord(event) == 0
     assert runtime.cudaEventSynchronize(event) == 0
@@ -222,7 +222,7 @@ def test_stream_wait_event_accepts_recorded_event() -> None:
 
 
 @pytest.mark.parametrize("flags", [8, -1, runtime.cudaEventInterprocess])
-def test_event_with_wrong_flags_returns_status(flags: int) -> None:
+def test_creation_of_event_with_wrong_flags_returns_status(flags: int) -> None:
     event = runtime.cudaEvent_t(flags)
     assert event.last_status() == 1
     assert event.handle == 0
@@ -243,7 +243,7 @@ def test_event_functions_reject_objects_that_are_no_events(wrong: Any) -> None:
 # Tests of device memory.
 
 
-def test_memcpy_roundtrip_keeps_values(memory: int) -> None:
+def test_values_are_unchanged_after_memcpy_to_device_and_back(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source.ctypes.data, 64, HOST_TO_DEVICE) == 0
     assert content(memory) == source.tobytes()
@@ -256,7 +256,7 @@ def test_memcpy_accepts_several_address_types(memory: int, wrap: Any) -> None:
     assert content(memory) == source.tobytes()
 
 
-def test_memcpy_device_to_device_keeps_values(memory: int) -> None:
+def test_memcpy_device_to_device_copies_values(memory: int) -> None:
     other, status = runtime.cudaMalloc(64)
     assert status == 0
     assert runtime.cudaMemset(memory, 0x5A, 64) == 0
@@ -265,13 +265,13 @@ def test_memcpy_device_to_device_keeps_values(memory: int) -> None:
     assert runtime.cudaFree(other) == 0
 
 
-def test_memcpy_host_to_host_keeps_values() -> None:
+def test_memcpy_host_to_host_copies_values() -> None:
     source, result = numpy.arange(5.0), numpy.zeros(5)
     assert runtime.cudaMemcpy(result, source, source.nbytes, runtime.cudaMemcpyHostToHost) == 0
     assert (result == source).all()
 
 
-def test_memcpy_infers_direction_from_addresses(memory: int) -> None:
+def test_memcpy_finds_direction_by_addresses(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source, 64) == 0
     assert content(memory) == source.tobytes()
@@ -366,13 +366,13 @@ def test_malloc_of_impossible_size_returns_status_or_raises(allocate: Any) -> No
 
 
 @pytest.mark.parametrize("free", [runtime.cudaFree, runtime.cudaFreeHost])
-def test_free_of_unknown_address_returns_invalid_value(free: Any) -> None:
+def test_cuda_free_of_unknown_address_returns_invalid_value(free: Any) -> None:
     assert free(0) == 0
     assert free(0x10) == 1
     assert runtime.cudaGetLastError() == 1
 
 
-def test_second_free_returns_invalid_value() -> None:
+def test_second_cuda_free_of_address_returns_invalid_value() -> None:
     address, status = runtime.cudaMalloc(32)
     assert status == 0
     assert runtime.cudaFree(address) == 0
@@ -430,19 +430,19 @@ def test_version_numbers_match_package() -> None:
     assert _core.__version__.split("-")[0] == version
 
 
-def test_use_hip_follows_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_use_hip_is_true_only_on_hip_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     assert runtime.cuda_enabled is True
     for name in ("cpu", "cuda", "hip"):
         monkeypatch.setattr(_core, "backend_name", lambda name=name: name)
         assert runtime.use_hip is (name == "hip")
 
 
-def test_runtime_rejects_unknown_name() -> None:
+def test_module_runtime_rejects_unknown_name() -> None:
     with pytest.raises(AttributeError):
         runtime.cudaNoSuchThing  # type: ignore[attr-defined] # noqa: B018
 
 
-def test_every_public_name_exists() -> None:
+def test_every_public_name_of_module_runtime_exists() -> None:
     assert [name for name in runtime.__all__ if not hasattr(runtime, name)] == []
     assert len(set(runtime.__all__)) == len(runtime.__all__)
 

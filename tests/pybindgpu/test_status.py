@@ -66,7 +66,7 @@ def test_status_hashes_like_integer() -> None:
     assert len({cudaError_t(3), cudaError_t(3), 3}) == 1
 
 
-def test_status_is_true_only_for_error() -> None:
+def test_status_is_true_only_if_it_is_an_error() -> None:
     assert not cudaError_t(0)
     assert cudaError_t(1)
     assert not nvmlReturn_t(0)
@@ -74,7 +74,7 @@ def test_status_is_true_only_for_error() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["1", 1.0, None])
-def test_status_rejects_other_types(wrong: object) -> None:
+def test_status_constructor_rejects_other_types(wrong: object) -> None:
     with pytest.raises(TypeError):
         cudaError_t(wrong)  # type: ignore[arg-type]
 
@@ -110,12 +110,12 @@ def test_error_names_on_hip_are_names_of_hip(monkeypatch: pytest.MonkeyPatch) ->
     assert cudaGetErrorName(911) == "cudaErrorExternalDevice"
 
 
-def test_error_name_opens_no_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_name_call_opens_no_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", raiser(AssertionError("opened")))
     assert cudaGetErrorName(719) == "cudaErrorLaunchFailure"
 
 
-def test_error_name_works_without_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_name_call_works_without_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", raiser(RuntimeError("none")))
     assert cudaGetErrorName(912) == "cudaErrorInvalidClusterSize"
 
@@ -125,7 +125,7 @@ def test_error_table_matches_cuda_bindings() -> None:
         pytest.skip("cuda-bindings is not installed")
     runtime = importlib.import_module("cuda.bindings.runtime")
     for name, member in runtime.cudaError_t.__members__.items():
-        # A newer CUDA release may have further codes, but common codes must agree.
+        # A newer CUDA release may have further codes, but codes that both releases have must agree.
         if int(member) in _error_table.CUDA_ERRORS:
             assert _error_table.CUDA_ERRORS[int(member)][0] == name
 
@@ -139,7 +139,7 @@ def test_error_table_matches_cuda_bindings() -> None:
         (RuntimeError("no backend"), 3),
     ],
 )
-def test_status_of_device_exception_is_its_error_code(error: Exception, code: int) -> None:
+def test_status_of_pygpu_exception_is_its_error_code(error: Exception, code: int) -> None:
     assert status_of(raiser(error)) == code
     assert cudaGetLastError() == code
     assert value_of(5, raiser(error)) == (5, code)
@@ -162,7 +162,7 @@ def test_exception_unrelated_to_device_is_not_converted_to_status(error: BaseExc
     assert cudaGetLastError() == 0
 
 
-def test_last_error_is_returned_once_and_peeked_repeatedly() -> None:
+def test_last_error_is_cleared_by_get_and_not_by_peek() -> None:
     status_of(raiser(StatusError(101)))
     status_of(int)
     assert cudaPeekAtLastError() == 101
@@ -171,7 +171,7 @@ def test_last_error_is_returned_once_and_peeked_repeatedly() -> None:
     assert cudaGetLastError() == 0
 
 
-def test_last_error_is_per_thread() -> None:
+def test_last_error_is_separate_for_each_thread() -> None:
     status_of(raiser(StatusError(1)))
     seen: list[cudaError_t] = []
 

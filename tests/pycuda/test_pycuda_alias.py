@@ -19,7 +19,7 @@ def run(code: str, *arguments: str, folder: Path | None = None) -> str:
     return done.stdout
 
 
-def test_library_importing_pycuda_gets_pygpu(tmp_path):
+def test_library_that_imports_pycuda_gets_pygpu(tmp_path):
     (tmp_path / "library.py").write_text(
         "import pycuda.autoinit\nimport pycuda.driver as cuda\nfrom pycuda import gpuarray\n"
         "from pycuda.compiler import SourceModule\nimport pycuda.tools, pycuda\n"
@@ -59,7 +59,7 @@ for name in ("gl", "gl.autoinit", "sparse", "nothing"):
     ]
 
 
-def test_real_pycuda_is_replaced_only_on_request(tmp_path):
+def test_installed_pycuda_is_replaced_only_on_request(tmp_path):
     (tmp_path / "pycuda").mkdir()
     (tmp_path / "pycuda" / "__init__.py").write_text("real = True\n")
     (tmp_path / "pycuda" / "driver.py").write_text("")

@@ -1,4 +1,4 @@
-"""Test PyCUDA's elementwise functions: names, arguments, and result dtypes that differ from NumPy's."""
+"""Test PyCUDA's elementwise functions: names, arguments, and their result dtypes, which differ from NumPy's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_cumath_equals_numpy_if_numpy_computes_in_dtype_of_array(name):
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "int64"])
-def test_cumath_of_integers_truncates_result(dtype):
+def test_result_of_cumath_function_of_integers_is_truncated(dtype):
     x = np.arange(1, 11, dtype=dtype)
     for name in ("sqrt", "log", "exp", "fabs"):
         if (name, dtype) == ("exp", "uint8"):
@@ -46,7 +46,7 @@ def test_cumath_of_integers_truncates_result(dtype):
         np.testing.assert_array_equal(result.get(), of_numpy(name)(x.astype(np.float64)).astype(dtype))
 
 
-def test_cumath_writes_to_out():
+def test_cumath_function_writes_to_out_array():
     x, out = gpu([1.0, 4.0]), gpu([0.0, 0.0])
     assert cumath.sqrt(x, out=out) is out
     assert out.tolist() == [1, 2]
@@ -118,7 +118,7 @@ def test_frexp_and_modf_split_integers_like_floats():
 
 
 @pytest.mark.parametrize("name", ["minimum", "maximum"])
-def test_minimum_and_maximum_ignore_nan_and_keep_dtype_of_first_array(name):
+def test_minimum_and_maximum_ignore_nan_and_return_dtype_of_first_array(name):
     judge = {"minimum": np.fmin, "maximum": np.fmax}[name]
     function = getattr(gpuarray, name)
     a, b = np.array([1, np.nan, 3], np.float32), np.array([2, 2, np.nan], np.float64)
@@ -147,12 +147,12 @@ def test_where_and_if_positive_match_numpy(dtype):
     np.testing.assert_array_equal(found.get(), np.where(criterion > 0, then_, else_))
 
 
-def test_where_keeps_sign_of_zero():
+def test_where_preserves_sign_of_zero():
     zeros = gpuarray.where(gpu([1, 0]), gpu([-0.0, 0.0]), gpu([0.0, -0.0])).get()
     np.testing.assert_array_equal(np.signbit(zeros), [True, True])
 
 
-def test_where_accepts_operand_as_out():
+def test_where_accepts_operand_as_out_array():
     a, b = gpu([1.0, 2.0, 3.0]), gpu([4.0, 5.0, 6.0])
     assert gpuarray.where(gpu([0, 1, 0]), a, b, out=a) is a
     assert a.tolist() == [4, 2, 6]
@@ -230,7 +230,7 @@ def test_real_of_real_array_is_same_array_and_imag_is_zeros():
     assert gpu(np.empty((0, 2), complex)).real.shape == (0, 2)
 
 
-def test_assignment_to_real_and_imag_writes_parts():
+def test_assignment_to_real_and_imag_writes_into_array():
     host = np.array([1 + 2j, 3 + 4j])
     device = gpu(host)
     device.real = 7
@@ -286,7 +286,7 @@ def test_vector_types_support_fill_copy_and_view():
 
 
 @needs_kernels
-def test_vector_types_are_kernel_arguments():
+def test_vector_types_can_be_kernel_arguments():
     vec = gpuarray.vec
     shift = PyGPU.elementwise.ElementwiseKernel(
         "float3 *x, float3 by", "x[i].x += by.x; x[i].y += by.y; x[i].z += by.z"

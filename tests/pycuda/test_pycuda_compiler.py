@@ -48,7 +48,7 @@ def test_compile_error_has_line_of_source():
     assert isinstance(error, drv.Error)
 
 
-def test_options_and_include_dirs_reach_compiler(tmp_path):
+def test_options_and_include_dirs_are_passed_to_compiler(tmp_path):
     (tmp_path / "value.h").write_text("#define VALUE 40\n")
     source = '#include "value.h"\n__global__ void f(int *x) { *x = VALUE + N; }'
     assert value_of(SourceModule(source, options=["-DN=2"], include_dirs=[str(tmp_path)])) == 42
@@ -106,13 +106,13 @@ def test_cache_dir_is_configurable_and_can_be_disabled(tmp_path, monkeypatch):
     assert any(empty.iterdir())
 
 
-def test_keep_option_preserves_compiler_output(capsys):
+def test_keep_option_leaves_source_in_printed_folder(capsys):
     SourceModule("__global__ void f(int *x) { *x = 3; }", keep=True)
     folder = Path(capsys.readouterr().out.split("*** compiler output in ")[1].strip())
     assert "*x = 3" in (folder / "kernel.cu").read_text()
 
 
-def test_global_variable_is_writable_by_address():
+def test_global_variable_of_module_is_writable_by_address():
     module = SourceModule("__constant__ int table[4]; __global__ void f(int *x) { *x = table[2]; }")
     address, size = module.get_global("table")
     assert size == 16
@@ -140,7 +140,7 @@ def test_source_with_16000_shared_bytes_and_host_headers_compiles():
     assert module.get_function("f").shared_size_bytes in (0, 16000)
 
 
-def test_compile_returns_image_without_loading_it():
+def test_compile_function_returns_image_without_loading_it():
     image = PyGPU.compiler.compile("__global__ void f(int *x) { *x = 8; }")
     assert isinstance(image, bytes)
     out = np.zeros(1, np.int32)
@@ -158,7 +158,7 @@ def test_error_of_dynamic_module_without_linker_names_source_module():
             make()
 
 
-def test_set_debugging_toggles_debug_builds():
+def test_set_debugging_enables_and_disables_debug_builds():
     assert drv.CUDA_DEBUGGING is False
     drv.set_debugging()
     try:

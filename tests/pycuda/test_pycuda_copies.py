@@ -17,7 +17,7 @@ from support import stable_repr
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
-LARGE = 3 << 20  # Copies of this size use the ring of pinned slots.
+LARGE = 3 << 20  # Copies of at least this size use the ring of pinned slots.
 
 
 def fetched(memory, like=VALUES):
@@ -39,7 +39,7 @@ def fetched(memory, like=VALUES):
     ],
     ids=stable_repr,
 )
-def test_copy_accepts_any_contiguous_buffer(source):
+def test_copy_function_accepts_any_contiguous_buffer(source):
     memory = mem_alloc(8)
     copies.memcpy_htod(memory, source)
     back = numpy.zeros(8, "u1")
@@ -57,7 +57,7 @@ def test_copy_by_address_moves_part_of_memory():
     assert numpy.array_equal(fetched(memory)[1], 0 * row)
 
 
-def test_copy_accepts_array_as_address():
+def test_copy_function_accepts_array_as_address():
     values = PyGPU.to_gpu(VALUES)
     copies.memcpy_htod(values[1:], VALUES[0])
     assert numpy.array_equal(values.get()[1], VALUES[0])
@@ -104,7 +104,7 @@ def test_invalid_copy_raises_and_changes_nothing():
 
 
 @pytest.mark.parametrize("size", [100, LARGE])
-def test_async_upload_copies_source_before_return(size):
+def test_async_upload_copies_source_before_it_returns(size):
     stream = PyGPU.Stream()
     memory, source = mem_alloc(size), numpy.full(size, 7, "u1")
     expected = source.copy()
@@ -147,7 +147,7 @@ def test_copies_by_array_address_run_in_stream_order():
     assert numpy.array_equal(result, 2 * VALUES)
 
 
-def test_copies_accept_foreign_streams_and_handles():
+def test_copies_accept_streams_and_handles_of_other_libraries():
     owner = PyGPU.Stream()
 
     class Foreign:
@@ -161,7 +161,7 @@ def test_copies_accept_foreign_streams_and_handles():
     assert numpy.array_equal(fetched(memory)[1:], VALUES[1:])
 
 
-def test_device_copy_may_overlap():
+def test_ranges_of_copy_within_device_may_overlap():
     memory = to_device(VALUES)
     copies.memcpy_dtod(int(memory) + 24, memory, 72)
     assert numpy.array_equal(fetched(memory)[1:], VALUES[:3])
@@ -186,7 +186,7 @@ def test_peer_copy_infers_devices_from_addresses():
 
 
 @pytest.mark.parametrize(("bits", "value"), [(8, 0xAB), (16, 0x1234), (32, 0xDEADBEEF)])
-def test_memset_fills_elements(bits, value):
+def test_memset_sets_elements_to_value(bits, value):
     dtype = numpy.dtype(f"u{bits // 8}")
     memory = to_device(numpy.zeros(10, dtype))
     getattr(memset, f"memset_d{bits}")(int(memory) + 2 * dtype.itemsize, value, 3)
@@ -228,7 +228,7 @@ CUBE = numpy.arange(5 * 6 * 200, dtype="u1").reshape(5, 6, 200)
 
 
 def sides(copy, source, target):
-    """Set the source and the target of a copy object to ndarrays or allocations."""
+    """Set the source and the target of a PyCUDA copy object to ndarrays or allocations."""
     (copy.set_src_host if isinstance(source, numpy.ndarray) else copy.set_src_device)(source)
     (copy.set_dst_host if isinstance(target, numpy.ndarray) else copy.set_dst_device)(target)
 
@@ -283,7 +283,7 @@ def test_memcpy_3d_copies_in_all_directions(from_, to, with_stream, kind):
     assert numpy.array_equal(from_device_like(target, result) if to == "device" else result, expected)
 
 
-def test_memcpy_2d_infers_kind_of_unified_memory_from_object():
+def test_memcpy_2d_finds_kind_of_unified_memory_by_object():
     memory = to_device(bytes(8))
     copy = Memcpy2D()
     copy.set_src_unified(b"abcdefgh")

@@ -20,7 +20,7 @@ ON_CPU = PyGPU.backend_name() == "cpu"
 ONE = "__global__ void one(int *x) { *x = 1; } __device__ int counter[3];"
 
 
-def test_driver_errors_are_pygpu_errors():
+def test_driver_errors_are_subclasses_of_pygpu_errors():
     for name in ("MemoryError", "LaunchError", "RuntimeError", "LogicError", "CompileError"):
         assert issubclass(getattr(drv, name), drv.Error), name
     for kind in (drv.MemoryError, drv.LaunchError, drv.RuntimeError, drv.LogicError):
@@ -40,7 +40,7 @@ def test_invalid_driver_call_raises_logic_error():
     assert raised.value.code not in (2, 999)
 
 
-def test_error_survives_pickling():
+def test_driver_error_can_be_pickled():
     for kind in (drv.LogicError, drv.LaunchError, drv.RuntimeError, drv.Error):
         assert type(pickle.loads(pickle.dumps(kind("text")))) is kind
 
@@ -84,7 +84,7 @@ def test_device_attributes_are_read_by_number_or_lower_case_name():
             getattr(device, wrong)
 
 
-def test_enumeration_members_are_named_integers():
+def test_members_of_enumerations_are_integers_with_names():
     assert drv.device_attribute.WARP_SIZE == 10
     assert drv.device_attribute(10).name == "WARP_SIZE"
     assert drv.func_cache.PREFER_L1.name == "PREFER_L1"
@@ -113,10 +113,10 @@ def test_context_can_be_pushed_and_popped():
 
 
 @pytest.mark.parametrize("module", ["context", "device"])
-def test_context_survives_pickling_under_both_module_names(module: str):
+def test_pickled_context_is_restored_under_old_and_new_module_name(module: str):
     context = drv.Context.get_current()
-    # Pickle protocol 0 stores the module's name as text. The test replaces this name by `context`, the name in PyGPU
-    # 0.1.
+    # Pickle protocol 0 stores the module's name as text. The test replaces this name by `context`, which was the
+    # module's name in PyGPU 0.1.
     text = pickle.dumps(context, protocol=0).replace(b"driver.device\nContext", f"driver.{module}\nContext".encode())
     assert f"driver.{module}\nContext".encode() in text
     assert pickle.loads(text) == context
@@ -143,7 +143,7 @@ def test_retained_primary_context_is_not_current():
     assert context.get_api_version() > 0
 
 
-def test_context_stack_is_per_thread():
+def test_context_stack_is_separate_for_each_thread():
     context = drv.Device(0).make_context()
     failures = []
 
@@ -186,7 +186,7 @@ assert auto.device == drv.Context.get_device() and drv.Context.get_current() is 
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
 
 
-def test_context_limits_are_readable_or_unsupported():
+def test_limits_of_context_are_readable_or_raise_not_supported():
     try:
         before = drv.Context.get_limit(drv.limit.STACK_SIZE)
     except PyGPU.NotSupportedError:
@@ -225,7 +225,8 @@ def test_streams_and_events_reject_wrong_flags_and_handles():
     for make in (lambda: drv.Stream(2), lambda: drv.Event(8)):
         with pytest.raises(drv.LogicError):
             make()
-    with pytest.raises(drv.Error):  # The backend does not support shared events, or the handle is invalid.
+    # The error states that the backend does not support shared events, or that the handle is invalid.
+    with pytest.raises(drv.Error):
         drv.Event.from_ipc_handle(bytearray(64))
 
 

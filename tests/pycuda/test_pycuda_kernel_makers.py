@@ -22,7 +22,7 @@ COMPLEX = np.dtype(np.complex64)
 
 
 def run(function: Any, like: PyGPU.GPUArray, *arguments: Any) -> None:
-    """Launch a prepared kernel with the grid and block of `like`, as the methods of PyCUDA's arrays do."""
+    """Launch a prepared kernel with the grid and block of the array `like`, as the methods of PyCUDA's arrays do."""
     given = [one.gpudata if isinstance(one, PyGPU.GPUArray) else one for one in arguments]
     function.prepared_async_call(like._grid, like._block, None, *given, like.size)
 
@@ -36,13 +36,13 @@ Z = np.array([1 + 2j, -3j, 4, 0.5 - 1j], COMPLEX)
 
 
 def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
-    """Launch a kernel that writes its last array argument, and return this array."""
+    """Launch a kernel that writes into its last array argument, and return this array."""
     out = PyGPU.zeros(4, dtype)
     run(function, out, *(gpu(one) if isinstance(one, np.ndarray) else one for one in arguments), out)
     return out.get()
 
 
-@pytest.mark.enough_on("cpu")  # On other backends only the tests below are run, because they need fewer kernels.
+@pytest.mark.enough_on("cpu")  # On other backends only the tests that follow are run, because they need fewer kernels.
 @pytest.mark.parametrize(
     ("maker", "types", "arguments", "wanted"),
     [
@@ -85,13 +85,13 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
 def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
     function = getattr(elementwise, maker)(*types)
     function = function[0] if isinstance(function, tuple) else function
-    # A generator's last dtype argument is the dtype of the result. If it is omitted, the result is float32.
+    # A generator's last dtype argument is the dtype of the result. If this argument is omitted, the result is float32.
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     dtype = dtypes[-1] if dtypes else SINGLE
     np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)
 
 
-def test_generated_kernels_with_other_argument_order_match_numpy():
+def test_generated_kernels_with_unusual_argument_order_match_numpy():
     out = PyGPU.zeros(4, SINGLE)
     run(elementwise.get_arange_kernel(SINGLE), out, out, 3, 0.5)
     assert out.tolist() == [3, 3.5, 4, 4.5]
@@ -106,7 +106,7 @@ def test_generated_kernels_with_other_argument_order_match_numpy():
     assert (out.tolist(), other.tolist()) == ([0.5, 0.5, -0.5, 0.5], [2, 0, 1, 3])
 
 
-def test_generated_kernel_is_cached_by_types():
+def test_generated_kernel_is_cached_by_argument_types():
     assert elementwise.get_fill_kernel(SINGLE) is elementwise.get_fill_kernel(SINGLE)
     assert elementwise.get_fill_kernel(SINGLE) is not elementwise.get_fill_kernel(DOUBLE)
     tools.clear_context_caches()
@@ -123,7 +123,7 @@ def test_custom_kernel_iterates_over_elements_or_range():
     assert module.get_function("kernel") is not None
 
 
-def test_take_put_kernel_reads_through_textures():
+def test_take_put_kernel_reads_source_array_through_textures():
     index = PyGPU.to_gpu(np.array([3, 0, 2], "int32"))
     sources = [PyGPU.arange(4, dtype="float64"), PyGPU.arange(10, 14, dtype="float64")]
     out = [PyGPU.zeros(4, "float64") for _ in sources]
@@ -136,7 +136,7 @@ def test_take_put_kernel_reads_through_textures():
     assert out[1].tolist() == [0, 0, 10, 11]
 
 
-def test_linear_combination_accepts_factor_on_device():
+def test_linear_combination_accepts_factors_in_device_memory():
     combine, textures = elementwise.get_linear_combination_kernel(
         ((True, SINGLE, SINGLE), (False, SINGLE, SINGLE)), SINGLE
     )

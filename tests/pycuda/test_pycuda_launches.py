@@ -56,7 +56,7 @@ def test_hello_world_program_of_pycuda_runs(module):
     assert (dest == a * b).all()
 
 
-def test_inout_is_copied_to_device_and_back(module):
+def test_array_passed_as_inout_is_copied_to_device_and_back(module):
     a = np.arange(8, dtype=np.float32)
     module.get_function("scale")(drv.InOut(a), np.float32(2), np.int32(8), block=(8, 1, 1))
     assert (a == doubled()).all()
@@ -137,13 +137,13 @@ def test_launch_rejects_argument_of_wrong_kind(module):
         module.get_function("scale")("text", np.float32(2), np.int32(8), block=(8, 1, 1))
 
 
-def test_get_waits_for_launch_on_other_stream(module, x):
+def test_get_of_array_waits_for_launch_on_other_stream(module, x):
     stream = drv.Stream()
     module.get_function("scale")(x, np.float32(2), np.int32(8), block=(8, 1, 1), stream=stream)
     assert (x.get() == doubled()).all()
 
 
-def test_time_kernel_returns_seconds(module, x):
+def test_time_kernel_argument_makes_launch_return_seconds(module, x):
     scale = module.get_function("scale")
     assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True) >= 0
     assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1)) is None
@@ -181,7 +181,7 @@ def test_prepared_calls_run_on_streams_and_are_timed(module, x):
     assert (x.get() == doubled()).all()
 
 
-def test_unprepared_call_error_names_prepare(module, x):
+def test_error_of_unprepared_call_contains_name_prepare(module, x):
     with pytest.raises(drv.LogicError, match="prepare"):
         module.get_function("scale").prepared_call((1, 1), (8, 1, 1), x, 2.0, 8)
 
@@ -212,7 +212,7 @@ def test_writable_function_attributes_can_be_set(module):
         dynamic.set_attribute(drv.function_attribute.NUM_REGS, 10)
 
 
-def test_free_of_allocation_waits_for_launch(module):
+def test_free_of_allocation_waits_for_launch_that_uses_it(module):
     scale, stream = module.get_function("scale"), drv.Stream()
     values = np.arange(8, dtype=np.float32)
     for _ in range(20):
@@ -226,7 +226,7 @@ def test_free_of_allocation_waits_for_launch(module):
     assert (drv.from_device_like(memory, values) == 8 * values).all()
 
 
-def test_launch_rejects_freed_memory(module):
+def test_launch_rejects_argument_in_freed_memory(module):
     memory = drv.mem_alloc(32)
     memory.free()
     with pytest.raises(drv.LogicError, match="freed already"):
@@ -238,7 +238,7 @@ def test_launch_rejects_allocation_for_number_parameter(module, x):
         module.get_function("scale")(x, drv.mem_alloc(4), np.int32(8), block=(8, 1, 1))
 
 
-def test_pointer_argument_can_be_prepared_as_integer(module):
+def test_pointer_parameter_can_be_prepared_as_integer(module):
     values = np.arange(8, dtype=np.float32)
     memory = drv.to_device(values)
     scale = module.get_function("scale").prepare([np.intp, np.float32, np.int32])

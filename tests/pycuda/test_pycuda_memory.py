@@ -20,7 +20,7 @@ VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
 
 
-def test_allocation_roundtrip_keeps_values():
+def test_allocation_has_same_values_after_upload_and_download():
     memory = driver.mem_alloc(VALUES.nbytes)
     memcpy_htod(memory, VALUES)
     result = numpy.empty_like(VALUES)
@@ -59,7 +59,7 @@ def test_huge_allocation_raises_memory_error():
         driver.mem_alloc(1 << 60)
 
 
-def test_out_of_memory_collects_reference_cycles(monkeypatch):
+def test_out_of_memory_collects_reference_cycles_and_retries(monkeypatch):
     calls = []
     allocate = _core.allocate_device
 
@@ -85,7 +85,7 @@ def test_out_of_memory_collects_reference_cycles(monkeypatch):
         gc.enable()
 
 
-def test_array_keeps_memory_of_freed_allocation():
+def test_array_keeps_memory_of_freed_allocation_alive():
     memory = driver.to_device(VALUES)
     array = PyGPU.GPUArray(VALUES.shape, VALUES.dtype, gpudata=memory)
     assert array.ptr == int(memory)
@@ -104,7 +104,7 @@ def test_mem_alloc_is_usable_as_array_allocator():
     assert numpy.array_equal(array.get(), VALUES)
 
 
-def test_pitched_rows_begin_at_multiples_of_pitch():
+def test_rows_of_pitched_allocation_begin_at_multiples_of_pitch():
     memory, pitch = driver.mem_alloc_pitch(100, 5, 4)
     assert pitch >= 100
     assert memory.nbytes == 5 * pitch
@@ -116,7 +116,7 @@ def test_pitched_rows_begin_at_multiples_of_pitch():
         driver.mem_alloc_pitch(100, 5, 3)
 
 
-def test_to_device_and_from_device_keep_values_and_memory_order():
+def test_to_device_and_from_device_preserve_values_and_memory_order():
     for values in (VALUES, numpy.asfortranarray(VALUES)):
         memory = driver.to_device(values)
         like = driver.from_device_like(memory, values)
@@ -140,7 +140,7 @@ def test_mem_get_address_range_returns_block_containing_address():
         driver.mem_get_address_range(4096)
 
 
-def test_mem_get_info_returns_free_and_total():
+def test_mem_get_info_returns_free_and_total_bytes():
     free, total = driver.mem_get_info()
     assert 0 < free <= total
 
@@ -165,7 +165,7 @@ def test_pointer_holder_object_is_usable_as_address():
         int(driver.PointerHolderBase())
 
 
-def test_as_buffer_has_address_of_allocation():
+def test_as_buffer_returns_buffer_at_address_of_allocation():
     memory = driver.to_device(b"abcdef")
     view = memory.as_buffer(3, 2)
     assert numpy.frombuffer(view, "u1").ctypes.data == int(memory) + 2
@@ -188,14 +188,14 @@ def test_ipc_memory_handle_rejects_invalid_bytes_and_flags():
 
 
 @pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
-def test_ipc_handle_of_array_memory_is_rejected():
+def test_ipc_handle_is_rejected_for_memory_of_array():
     array = PyGPU.zeros(10)
     with pytest.raises(PyGPU.CudaError, match="mem_alloc"):
         driver.mem_get_ipc_handle(array.ptr)
 
 
 @pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
-def test_ipc_handle_of_allocation_is_opened():
+def test_ipc_handle_of_allocation_can_be_opened():
     memory = driver.to_device(VALUES)
     handle = driver.mem_get_ipc_handle(memory)
     assert isinstance(handle, bytearray)
@@ -203,7 +203,7 @@ def test_ipc_handle_of_allocation_is_opened():
     try:
         opened = driver.IPCMemoryHandle(handle)
     except PyGPU.CudaError:
-        return  # A real driver opens the handle only in another process; tests/gpu tests that.
+        return  # A real driver opens the handle only in another process; tests/gpu tests such a process.
     assert numpy.array_equal(driver.from_device_like(opened, VALUES), VALUES)
     opened.close()
     with pytest.raises(PyGPU.CudaError, match="freed already"):
@@ -216,7 +216,7 @@ KINDS += [(host.managed_empty, host.managed_zeros)]
 
 @pytest.mark.parametrize(("empty", "zeros"), KINDS)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_host_arrays_are_ordinary_ndarrays(empty, zeros, order):
+def test_host_memory_functions_return_ordinary_ndarrays(empty, zeros, order):
     array = empty((3, 4), numpy.float32, order)
     assert type(array) is numpy.ndarray
     expected = numpy.empty((3, 4), numpy.float32, order)
@@ -257,7 +257,7 @@ def test_pagelocked_memory_reports_flags_and_is_freed_once():
         host.pagelocked_empty(4, "f4", mem_flags=8)
 
 
-def test_pagelocked_memory_is_released_with_last_array():
+def test_pagelocked_memory_is_freed_with_last_array_that_uses_it():
     array = host.pagelocked_zeros(4, "f4")
     gone = weakref.ref(array.base)
     view = array[1:]
@@ -292,7 +292,7 @@ def test_aligned_empty_rejects_alignment_that_is_no_power_of_two(alignment):
         host.aligned_empty(3, "f8", alignment=alignment)
 
 
-def test_registered_memory_shares_memory_of_array():
+def test_registered_memory_uses_memory_of_ndarray():
     values = host.aligned_zeros((16, 256), "f4", order="F")
     locked = host.register_host_memory(values)
     assert isinstance(locked.base, host.RegisteredHostMemory)
@@ -310,7 +310,7 @@ def test_registered_memory_shares_memory_of_array():
     assert raised.value.code == 713
 
 
-def test_registered_memory_is_unlocked_with_last_array():
+def test_registered_memory_is_unlocked_when_last_array_is_dropped():
     values = host.aligned_zeros(4096, "u1")
     locked = host.register_host_memory(values)
     del locked
@@ -318,7 +318,7 @@ def test_registered_memory_is_unlocked_with_last_array():
     host.register_host_memory(values).base.unregister()
 
 
-def test_registered_memory_of_read_only_array_is_read_only():
+def test_registered_memory_of_read_only_ndarray_is_read_only():
     values = host.aligned_zeros(4096, "u1")
     values.flags.writeable = False
     assert not host.register_host_memory(values).flags.writeable
@@ -357,7 +357,7 @@ def test_managed_memory_can_be_attached_to_stream():
         owner.free()
 
 
-def test_kernel_accepts_allocation():
+def test_kernel_accepts_allocation_as_argument():
     try:
         module = PyGPU.Module('extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }')
     except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
@@ -368,7 +368,7 @@ def test_kernel_accepts_allocation():
 
 
 @pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
-def test_events_are_shared_by_ipc_handle():
+def test_events_are_shared_between_processes_by_ipc_handle():
     event = PyGPU.Event(timing=False, interprocess=True)
     event.record()
     handle = event.ipc_handle()

@@ -15,7 +15,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "porting_from_pycuda.md"
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Yield the module, the name and the status (same, different or absent) in each row of the table."""
+    """Yield a PyCUDA module, a name in the module and its status (same, different or absent) from each row of the
+    table."""
     module = ""
     for line in PAGE.read_text().split("## Every name")[1].splitlines():
         if heading := re.fullmatch(r"### `([\w.]+)`", line):

@@ -28,7 +28,7 @@ def figures(pool):
     return pool.active_blocks, pool.held_blocks, pool.active_bytes, pool.managed_bytes
 
 
-def test_bitlog2_is_index_of_highest_bit():
+def test_bitlog2_returns_index_of_highest_bit():
     assert [bitlog2(n) for n in (0, 1, 2, 3, 4, 1023, 1024, 1 << 40)] == [0, 0, 1, 1, 2, 9, 10, 40]
 
 
@@ -72,7 +72,7 @@ def test_freed_pooled_memory_rejects_further_use():
             use()
 
 
-def test_stop_holding_releases_blocks_immediately():
+def test_stop_holding_releases_cached_blocks_immediately():
     pool = DeviceMemoryPool()
     first, second = pool.allocate(100), pool.allocate(100)
     first.free()
@@ -97,7 +97,7 @@ def test_pooled_memory_is_usable_as_address():
     assert pool.active_blocks == 0
 
 
-def test_pool_is_usable_as_array_allocator():
+def test_pool_is_usable_as_allocator_of_array():
     pool = DeviceMemoryPool()
     array = PyGPU.GPUArray(VALUES.shape, VALUES.dtype, allocator=pool.allocate)
     array.set(VALUES)
@@ -130,7 +130,8 @@ def test_blocks_held_by_pool_are_released_when_memory_runs_out():
 
     pool._allocate = scarce
     memory = pool.allocate(500)
-    assert tries == [2, 2, 1]  # The pool collects garbage first, and then releases its largest block.
+    # If memory runs out, the pool first collects garbage, and then releases its largest block.
+    assert tries == [2, 2, 1]
     memory.free()
     with pytest.raises(MemoryError):
         pool.allocate(1 << 20)
@@ -170,7 +171,7 @@ def test_page_locked_pool_returns_ndarrays():
         pool.allocate(3, numpy.float32)
 
 
-def test_page_locked_array_is_kept_during_copy():
+def test_page_locked_array_stays_allocated_during_copy():
     pool, stream = PageLockedMemoryPool(), PyGPU.Stream()
     array = pool.allocate((1 << 20,), numpy.uint8)
     array[:] = 5

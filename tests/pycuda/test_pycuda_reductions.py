@@ -35,7 +35,7 @@ def test_reductions_equal_numpy_if_numpy_computes_in_dtype_of_array(dtype: str) 
         assert (gpuarray.any(a).get(), gpuarray.all(a).get()) == (host_view.any(), host_view.all())
 
 
-def test_reductions_accept_result_dtype() -> None:
+def test_reductions_accept_dtype_of_result() -> None:
     a = gpu([100, 100], "int8")
     assert gpuarray.sum(a).get() == np.int8(-56)
     assert gpuarray.sum(a, np.int64).get() == 200
@@ -89,7 +89,7 @@ def test_concatenate_and_stack_match_numpy() -> None:
 
 
 class Counting:
-    """Allocate memory from a pool, and count the calls."""
+    """Define an allocator that takes memory from a pool, and counts its calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -122,7 +122,7 @@ OPERATIONS: dict[str, Callable[[PyGPU.GPUArray], PyGPU.GPUArray]] = {
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("is_pool", [False, True])
-def test_result_uses_allocator_of_operand(name: str, is_pool: bool) -> None:
+def test_result_of_reduction_uses_allocator_of_operand(name: str, is_pool: bool) -> None:
     counting = Counting()
     allocator = PyGPU.tools.DeviceMemoryPool().allocate if is_pool else counting
     a = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3), allocator=allocator)
@@ -155,7 +155,7 @@ def test_explicit_or_scoped_allocator_precedes_allocator_of_operands() -> None:
     assert (PyGPU.to_gpu(np.arange(3.0), allocator=second) + a).allocator is second
 
 
-def test_allocator_failure_is_raised_for_results() -> None:
+def test_error_of_allocator_is_raised_by_reduction() -> None:
     def allocate(nbytes: int) -> PyGPU.GPUArray:
         if len(given) == 1:
             raise MemoryError("no more")

@@ -27,7 +27,7 @@ def array_without_memory(how):
 
 
 @pytest.mark.parametrize("how", ["allocator", "gpudata"])
-def test_array_at_address_0_is_usable_after_memory_is_assigned(how):
+def test_array_without_memory_is_usable_after_memory_is_assigned(how):
     x = array_without_memory(how)
     assert (x.shape, x.dtype, x.strides, x.nbytes, x.size) == ((3, 4), np.float32, (16, 4), 48, 12)
     assert int(x.gpudata) == 0
@@ -56,7 +56,7 @@ def test_array_at_address_0_is_usable_after_memory_is_assigned(how):
         np.asarray,
     ],
 )
-def test_array_without_memory_rejects_use_of_values(use):
+def test_array_without_memory_rejects_access_to_its_values(use):
     x = array_without_memory("allocator")
     with pytest.raises((ValueError, TypeError), match=r"no memory|address 0"):
         use(x)
@@ -92,7 +92,7 @@ def test_results_use_allocator_assigned_to_operand(before):
         x.allocator = 3
 
 
-def test_assigned_allocator_changes_neither_memory_nor_lifetime():
+def test_assigned_allocator_does_not_affect_existing_memory():
     x = gpuarray.to_gpu(np.arange(4.0))
     address = x.ptr
     x.allocator = drv.mem_alloc
@@ -124,7 +124,8 @@ def test_in_out_and_inout_derive_from_argument_handler():
 
 
 class RecordingHandler(drv.InOut):
-    """Define an argument handler whose constructor takes a name before the array, and which records the calls to it."""
+    """Define an argument handler whose constructor takes a name before the array, and which records the calls of its
+    methods."""
 
     def __init__(self, name, array):
         super().__init__(array)
@@ -140,7 +141,7 @@ class RecordingHandler(drv.InOut):
 
 
 @pytest.mark.parametrize("in_order_of", [None, "stream"])
-def test_subclass_of_inout_is_called_before_and_after_launch(in_order_of):
+def test_methods_of_inout_subclass_are_called_before_and_after_launch(in_order_of):
     stream = drv.Stream() if in_order_of else None
     twice = SourceModule(TWICE).get_function("twice")
     x = np.arange(4, dtype=np.float32)
@@ -181,7 +182,7 @@ def test_argument_handler_without_base_init_raises_runtime_error():
 
 
 @pytest.mark.parametrize("name", ["set", "set_async"])
-def test_set_method_accepts_device_array(name):
+def test_set_method_of_array_accepts_device_array(name):
     x, y = np.arange(6.0), gpuarray.zeros((2, 3), np.float64)
     getattr(y, name)(gpuarray.to_gpu(x)[::-1], stream=drv.Stream())
     drv.Context.synchronize()
@@ -233,7 +234,7 @@ THINGS = {
 
 
 def derived(base, given):
-    """Return a subclass whose `__init__` has other arguments than that of its base."""
+    """Return a subclass whose `__init__` has other parameters than the `__init__` of its base class."""
 
     class Derived(base):
         def __init__(self, owner, *, calls_super=True):
@@ -245,7 +246,7 @@ def derived(base, given):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_kernel_subclass_may_have_init_with_other_arguments(thing):
+def test_kernel_subclass_may_have_init_with_other_parameters(thing):
     made = derived(*THINGS[thing])(["me"], calls_super=True)
     assert made.owner == ["me"]
     assert isinstance(made, THINGS[thing][0])
@@ -253,7 +254,7 @@ def test_kernel_subclass_may_have_init_with_other_arguments(thing):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_kernel_without_base_init_raises_at_first_use(thing):
+def test_kernel_subclass_without_base_init_raises_at_first_use(thing):
     base, given = THINGS[thing]
     made = derived(base, given)("me", calls_super=False)
     assert "not made yet" in repr(made)

@@ -1,4 +1,5 @@
-"""Test texture and surface references, which CUDA 12 lacks. PyGPU implements them by texture and surface objects."""
+"""Test texture and surface references, which CUDA 12 lacks. PyGPU implements the references by texture and surface
+objects."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ def random(*shape: int) -> np.ndarray:
     return np.random.default_rng(7).normal(size=shape).astype("float32")
 
 
-def test_texture_reads_matrix_in_either_order(module: SourceModule) -> None:
+def test_texture_reference_reads_matrix_in_c_and_f_order(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     a = random(3, 4)
     for given, order in ((a, "F"), (np.asfortranarray(a), "F"), (a.T, "C"), (a.T.copy(), "C")):
@@ -149,7 +150,7 @@ def test_texture_reads_pitched_memory(module: SourceModule) -> None:
     np.testing.assert_array_equal(dest, a.T)
 
 
-def test_integer_texture_reads_follow_type_in_kernel_not_flags(module: SourceModule) -> None:
+def test_integer_texture_read_depends_on_type_in_kernel_and_not_on_flags(module: SourceModule) -> None:
     a = np.arange(6, dtype="uint8").reshape(2, 3) + 200
     drv.matrix_to_texref(a, module.get_texref("bytes"), order="C")
     out = PyGPU.empty(3, "int32")
@@ -162,7 +163,7 @@ def test_integer_texture_reads_follow_type_in_kernel_not_flags(module: SourceMod
     assert shade.get()[0] == pytest.approx(0.2)
 
 
-def test_3d_array_roundtrip_keeps_values(module: SourceModule) -> None:
+def test_values_are_unchanged_after_copy_to_3d_array_and_back(module: SourceModule) -> None:
     a = random(5, 4, 3)
     array = drv.np_to_array(a, "C")
     module.get_texref("cube").set_array(array)
@@ -227,7 +228,7 @@ def test_texture_reads_double_and_complex_by_pycuda_helper_functions(numbers: So
     np.testing.assert_array_equal(one.get(), layers)
 
 
-def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) -> None:
+def test_values_written_through_surface_are_read_through_surface(numbers: SourceModule) -> None:
     a = np.random.default_rng(9).normal(size=(4, 4, 4))
     x, empty = PyGPU.to_gpu(a), PyGPU.zeros((4, 4, 4))
     numbers.get_surfref("cube").set_array(drv.gpuarray_to_array(empty, "C", allowSurfaceBind=True))
@@ -261,7 +262,7 @@ def test_rebinding_texture_does_not_affect_earlier_launches(module: SourceModule
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has no streams")
-def test_graph_reads_texture_bound_during_capture(module: SourceModule) -> None:
+def test_graph_reads_texture_that_was_bound_during_capture(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     out = PyGPU.empty((3, 4), "float32")
     drv.matrix_to_texref(np.full((3, 4), 1, "float32"), image, order="F")
@@ -273,7 +274,7 @@ def test_graph_reads_texture_bound_during_capture(module: SourceModule) -> None:
         assert (out.get() == expected).all()
 
 
-def test_compile_error_with_texture_has_line_of_source() -> None:
+def test_compile_error_of_kernel_with_texture_has_line_of_source() -> None:
     with pytest.raises(drv.CompileError, match=r"kernel\.cu[:(]3"):
         SourceModule("texture<float, 2> image;\n__global__ void f(float *x) {\n    *x = nothing;\n}")
 

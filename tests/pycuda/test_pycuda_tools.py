@@ -55,7 +55,7 @@ def test_memoized_function_caches_results_until_cache_is_cleared():
 
 
 @tools.mark_cuda_test
-def test_mark_cuda_test_provides_context():
+def test_decorator_mark_cuda_test_creates_context_for_test():
     assert drv.Context.get_current()._device == PyGPU.Device()
     drv.Context.get_current().push()
     drv.Context.pop()
@@ -70,7 +70,7 @@ def test_pytest_fixture_opens_and_closes_context(context):
     drv.Context.synchronize()
 
 
-def test_dtype_maps_to_c_name_and_back():
+def test_dtype_is_converted_to_c_name_and_back():
     names = {"bool": "bool", "int8": "signed char", "uint16": "unsigned short", "float64": "double"}
     for dtype, name in names.items():
         assert tools.dtype_to_ctype(dtype) == name
@@ -113,11 +113,11 @@ def test_c_declarations_are_parsed_to_arguments_and_written_back():
             tools.parse_c_arg(wrong)
 
 
-def test_bitlog2_rounds_down():
+def test_bitlog2_of_number_is_rounded_down():
     assert [tools.bitlog2(n) for n in (0, 1, 2, 3, 17, 1 << 40)] == [0, 0, 1, 1, 4, 40]
 
 
-def test_device_data_rejects_unknown_properties():
+def test_device_data_rejects_unknown_property_names():
     data = tools.DeviceData()
     assert data.warp_size > 0
     assert data.max_threads > 0
@@ -148,7 +148,7 @@ def test_occupancy_is_minimum_of_limits():
             tools.OccupancyRecord(data, **wrong)
 
 
-def test_platform_properties_are_reported():
+def test_platform_queries_return_properties():
     assert characterize.has_double_support()
     assert characterize.has_stack()
     assert characterize.platform_bits() == 64

@@ -1,4 +1,4 @@
-"""Test the first steps of PyCUDA's users, and the errors for features that PyGPU lacks."""
+"""Test what users of PyCUDA try first with PyGPU, and the errors for features that PyGPU lacks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_enumeration_members_print_their_names():
 
 
 @pytest.mark.parametrize("name", [name for name in dir(drv) if isinstance(getattr(drv, name), type(IntEnum))])
-def test_enumeration_maps_names_and_values(name):
+def test_enumeration_maps_names_to_values_and_values_to_names(name):
     enumeration = getattr(drv, name)
     assert enumeration.names == dict(enumeration.__members__)
     for number, member in enumeration.values.items():
@@ -75,7 +75,7 @@ def test_source_module_rejects_bytes_as_source(source):
         SourceModule(source)
 
 
-def test_argument_handlers_are_called_before_and_after_launch(wide):
+def test_methods_of_argument_handler_are_called_before_and_after_launch(wide):
     said = []
 
     class Handler(drv.ArgumentHandler):
@@ -100,7 +100,7 @@ def test_argument_handlers_are_called_before_and_after_launch(wide):
     assert not isinstance(out, drv.ArgumentHandler)
 
 
-def test_module_item_is_kernel_of_that_name():
+def test_item_of_module_is_kernel_of_that_name():
     module = PyGPU.Module(SOURCE)
     assert module["wide"].name == "wide"
     with pytest.raises(KeyError, match="narrow"):
@@ -158,14 +158,14 @@ def test_error_messages_show_shapes_as_tuples():
 
 
 @pytest.mark.enough_on("cpu")
-def test_version_option_prints_version():
+def test_version_option_of_command_prints_version():
     said = subprocess.run([sys.executable, "-m", "PyGPU", "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == f"PyGPU {PyGPU.__version__}\n"
 
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize(("example", "library"), [("mandelbrot.py", "PIL"), ("mpi_scatter.py", "mpi4py")])
-def test_example_names_missing_library(example, library, tmp_path):
+def test_example_prints_name_of_missing_library(example, library, tmp_path):
     path = str(EXAMPLES / example)
     code = f"import sys, runpy; sys.modules[{library!r}] = None; sys.argv = ['x', 'y.png']; runpy.run_path({path!r}, "
     code += "run_name='__main__')"

@@ -1,6 +1,6 @@
-"""Test that real random numbers have their exact distribution.
+"""Test that real random numbers have exactly the requested distribution.
 
-Many numbers are needed, so only the CPU backend draws them; `test_same_numbers.py` compares the backends.
+The tests need many numbers, so only the CPU backend draws them; `test_same_numbers.py` compares the backends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def draw(name: str, *parameters: Any, **keywords: Any) -> np.ndarray:
 
 
 def log_cdf(density: Any, low: float, high: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the distribution function of a positive number, given the density of its logarithm."""
+    """Return the distribution function of a positive number, from the density of its logarithm."""
     cumulative = integrated(density, low, high)
     return lambda values: cumulative(np.log(values))
 
@@ -54,7 +54,8 @@ def test_beta_numbers_have_beta_distribution(a: float, b: float) -> None:
 
 
 def test_f_and_t_numbers_transform_to_beta_distribution() -> None:
-    # For an F-distributed x, m x / n equals b / (1 - b), where b has a beta distribution with parameters m/2 and n/2.
+    # If x is F-distributed with m and n degrees of freedom, m x / n equals b / (1 - b), where b is beta-distributed
+    # with m/2 and n/2.
     cumulative = integrated(logit_beta_density(1.5, 4.0), -40.0, 40.0)
     assert_distributed(draw("f", 3, 8), lambda x: cumulative(np.log(x * 3 / 8)))
     constant = math.lgamma(3.0) - math.lgamma(2.5) - 0.5 * math.log(5 * math.pi)
@@ -141,7 +142,7 @@ def test_extreme_parameters_give_finite_or_limiting_numbers() -> None:
     assert abs(tiny.mean() - 0.5) < 0.02
 
 
-def test_exponential_and_normal_numbers_derive_from_raw_numbers() -> None:
+def test_exponential_and_normal_numbers_are_functions_of_raw_numbers() -> None:
     raw = PyGPU.random.default_rng(3).random_raw(COUNT - 1).get()
     units = ((raw >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
     drawn = PyGPU.random.default_rng(3).standard_exponential(COUNT - 1).get()

@@ -21,7 +21,7 @@ PSEUDO = [
 ]
 
 
-def test_rand_is_in_unit_interval_and_repeatable_by_numpy_seed() -> None:
+def test_rand_numbers_are_in_unit_interval_and_repeatable_by_numpy_seed() -> None:
     for dtype in (np.float32, np.float64):
         a = curandom.rand((10, 100), dtype=dtype)
         assert (a.dtype, a.shape) == (dtype, (10, 100))
@@ -65,7 +65,7 @@ def test_generators_fill_arrays_by_pycuda_methods(maker: type) -> None:
         generator.gen_poisson(3, np.float32, 2.0)
 
 
-def test_seed_and_skip_ahead_determine_values() -> None:
+def test_seed_and_skip_ahead_determine_drawn_values() -> None:
     def seeds(count: int) -> PyGPU.GPUArray:
         return PyGPU.full(count, 5, np.int32)
 
@@ -127,8 +127,8 @@ def test_sobol_points_from_vendor_tables_fill_cube_evenly(maker: type) -> None:
     if not maker.__name__.startswith("Scrambled"):
         # The first dimension of the points is the van der Corput sequence.
         assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
-    # Of 64 successive points, each of 64 equal intervals of an axis contains exactly one.
-    # Each cell of a 4x4 grid over the first two axes contains exactly four.
+    # Of 64 successive points, each of 64 equal intervals of an axis contains exactly one point. Each cell of a 4x4 grid
+    # over the first two axes contains exactly four points.
     for axis in points.T:
         np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
     quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)
@@ -211,7 +211,7 @@ def test_cpu_backend_has_no_sobol_tables() -> None:
 
 
 @pytest.mark.enough_on("cuda")
-def test_pycuda_program_imports_curandom() -> None:
+def test_pycuda_program_can_import_curandom() -> None:
     program = (
         "import PyGPU; PyGPU.as_pycuda(); import pycuda.curandom as c; print(c is PyGPU.curandom, c.rand(2).shape)"
     )

@@ -1,4 +1,5 @@
-"""Test that random integers have their exact distribution. The backends are compared by `test_same_numbers.py`."""
+"""Test that random integers have exactly the requested distribution. The backends are compared by
+`test_same_numbers.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Test distributions of random numbers by their moments and by the Kolmogorov distance.
 
-For a right distribution, one seed in ten million exceeds a bound.
+If the distribution is right, a test fails for one seed in ten million.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def number_of_parameters(name: str) -> int:
 
 
 @pytest.mark.enough_on("cpu")
-# NumPy 2.0's zipf(1e300) does not end.
+# In NumPy 2.0, the call zipf(1e300) never returns.
 @pytest.mark.parametrize("name", [name for name in OF_PARAMETERS if name != "zipf" or is_numpy("2.1")])
 def test_distribution_parameters_are_accepted_or_rejected_like_numpy(name: str) -> None:
     numpys, rng = np.random.default_rng(1), PyGPU.random.default_rng(1)
@@ -129,7 +129,7 @@ def test_out_array_receives_numbers_of_standard_gamma() -> None:
         PyGPU.random.default_rng(3).standard_gamma(1.0, 5, "float32", out=out)
 
 
-def test_sampler_advances_stream_by_one_number_per_element() -> None:
+def test_sampler_advances_random_stream_by_one_number_per_element() -> None:
     together = PyGPU.random.default_rng(8)
     together.random(3, "float32")
     parts = PyGPU.random.default_rng(8)

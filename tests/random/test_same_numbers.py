@@ -1,4 +1,5 @@
-"""Test that one seed gives the same numbers on every backend: the numbers that are stored in the repository.
+"""Test that one seed gives the same numbers on every backend: the backend's numbers equal those that are stored in the
+repository.
 
 ``python tests/random/test_same_numbers.py`` stores the numbers of the current backend after an intended change.
 """
@@ -57,7 +58,7 @@ def _sampled() -> Iterator[tuple[str, Draw]]:
 
 DRAWS: dict[str, Draw] = {
     **dict(_sampled()),
-    # Sums over so many random numbers that several thread blocks of a GPU draw them.
+    # Sums of long draws, for which a GPU uses several thread blocks.
     "binomial in sums": lambda rng: rng.binomial(100, 0.3, (9, 250)).sum(axis=1),
     "chisquare in sums": lambda rng: rng.chisquare(3.0, (9, 250)).sum(axis=1),
     "gamma in sums": lambda rng: rng.gamma([0.5, 2.0], 3.0, (300, 2)).sum(axis=0),
@@ -86,8 +87,8 @@ DRAWS: dict[str, Draw] = {
 
 
 def drawn(name: str) -> np.ndarray:
-    """Return the numbers of a draw that begins within a block of the generator. Three 32-bit numbers are drawn first,
-    so half of a 64-bit number is left over."""
+    """Return the numbers of a draw that begins within a block of the generator, because three 32-bit numbers are drawn
+    first and half of a 64-bit number is left over."""
     rng = PyGPU.random.default_rng(36)
     rng.random(3, "float32")
     return DRAWS[name](rng).get()

@@ -78,8 +78,8 @@ def test_integers_match_numpy_for_ranges_without_rejected_draws() -> None:
 
 @pytest.mark.enough_on("cuda")
 def test_integers_are_uniform_if_many_draws_are_rejected() -> None:
-    # The range of this width rejects a third of the random 32-bit values. Without rejection,
-    # a part of the integers would occur twice as often as the others.
+    # For a range of this width, a third of the random 32-bit values is rejected. Without rejection, some of the
+    # integers would occur twice as often as others.
     width = 3 << 30
     print("seed", SEED)
     drawn = PyGPU.random.default_rng(SEED).integers(width, size=30_000, dtype="int64").get()
@@ -90,7 +90,7 @@ def test_integers_are_uniform_if_many_draws_are_rejected() -> None:
     assert abs(shares - 1 / 6).max() < 6 * (1 / 6 / wide.size) ** 0.5
 
 
-def test_random_writes_to_out_of_any_layout_and_offset() -> None:
+def test_random_numbers_fill_out_array_of_any_layout_and_offset() -> None:
     rng, numpys = both()
     memory = PyGPU.zeros((9, 700), "float32")
     host = np.zeros((9, 700), "float32")

@@ -1,6 +1,6 @@
 """Test scans of rows that several thread blocks share, on every backend.
 
-Each block waits for the sum that the previous block has computed.
+Each block waits for the sum that the preceding thread block has computed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def test_scan_is_bitwise_reproducible_and_accurate() -> None:
     assert np.abs(first - exact).max() <= max(np.abs(host.cumsum() - exact).max(), 1e-2)
 
 
-def test_concurrent_scans_on_several_streams_are_independent() -> None:
+def test_concurrent_scans_on_several_streams_give_correct_results() -> None:
     host = np.random.default_rng(9).integers(-4, 5, 100_000).astype("int32")
     arrays = [PyGPU.to_gpu(host + number) for number in range(4)]
     PyGPU.synchronize()

@@ -1,4 +1,5 @@
-"""Test reductions that compare complex numbers: the order is lexicographic and the first NaN wins, as in NumPy."""
+"""Test reductions that compare complex numbers: the order is lexicographic and the first NaN is the result, as in
+NumPy."""
 
 from __future__ import annotations
 

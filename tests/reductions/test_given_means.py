@@ -1,4 +1,4 @@
-"""Test variances and standard deviations about means that the caller passes."""
+"""Test variances and standard deviations with means that the caller passes."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_nan_reductions_accept_axis_keepdims_where_and_out() -> None:
     check(out, np.nanvar(host, 1, ddof=1), "float64")
 
 
-def test_nanvar_far_from_zero_is_accurate() -> None:
+def test_nanvar_of_values_far_from_zero_is_accurate() -> None:
     host = (RNG.standard_normal((32, 128)) + 1e4).astype("float32")
     host[:, ::5] = np.nan
     exact = np.nanvar(host.astype("float64"), axis=1)

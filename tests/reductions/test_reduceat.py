@@ -36,7 +36,7 @@ def values(shape: tuple[int, ...], kind: str) -> np.ndarray:
     whole = rng.integers(0, 2 if kind == "bool" else 4, shape)
     if np.dtype(kind).kind == "c":
         return (whole + 1j * whole[::-1]).astype(kind)
-    return whole.astype(kind)  # These values make all sums exact, and most products too.
+    return whole.astype(kind)  # With these values all sums and most products are exact.
 
 
 def assert_close(ours: Any, numpys: np.ndarray) -> None:
@@ -87,7 +87,7 @@ def test_reduceat_of_any_layout_matches_numpy(name: str) -> None:
 def test_reduceat_of_long_segments_is_exact_and_reproducible() -> None:
     whole = np.arange(200_000)
     assert_same(PyGPU.add.reduceat(PyGPU.to_gpu(whole), [0, 5, 150_000]), np.add.reduceat(whole, [0, 5, 150_000]))
-    # A computation by differences of cumulative sums would lose the small elements.
+    # If the sums were computed as differences of cumulative sums, small elements would be lost.
     host = np.concatenate([np.full(1000, 1e30), np.full(1000, 1e-3)]).astype("float32")
     array = PyGPU.to_gpu(host)
     found = PyGPU.add.reduceat(array, [0, 1000])
@@ -95,7 +95,7 @@ def test_reduceat_of_long_segments_is_exact_and_reproducible() -> None:
     assert found.get().tobytes() == PyGPU.add.reduceat(array, [0, 1000]).get().tobytes()
 
 
-def test_reduceat_copies_segment_of_one_element() -> None:
+def test_reduceat_copies_element_of_one_element_segment() -> None:
     host = np.array([-0.0, np.nan, -0.0, np.inf], "float32")
     for function in (PyGPU.add, PyGPU.minimum):
         assert_same(function.reduceat(PyGPU.to_gpu(host), [0, 0, 1, 2, 3]), host[[0, 0, 1, 2, 3]])
@@ -155,7 +155,7 @@ def test_reduceat_rejects_same_arguments_as_numpy(name: str) -> None:
     assert_same_refusal(outcome(lambda: call(PyGPU, PyGPU.to_gpu(host))), outcome(lambda: call(np, host)))
 
 
-def test_rejected_reduceat_leaves_output_unchanged() -> None:
+def test_rejected_reduceat_call_leaves_output_unchanged() -> None:
     array, out = PyGPU.ones(3), PyGPU.zeros(2)
     with pytest.raises(IndexError, match=r"index 5 out-of-bounds in add.reduceat \[0, 3\)"):
         PyGPU.add.reduceat(array, PyGPU.to_gpu(np.array([0, 5])), out=out)

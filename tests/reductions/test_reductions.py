@@ -14,7 +14,7 @@ import simulated
 
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
-# On a simulated GPU, few dtypes of each kind are tested, because each kernel is compiled as a host program.
+# On a simulated GPU, only a few dtypes of each kind are tested, because each kernel is compiled as a host program.
 IS_SIMULATED = simulated.driver() is not None
 KINDS = [
     "bool",
@@ -148,7 +148,7 @@ def test_reductions_accept_where_and_initial() -> None:
     assert array.sum(initial=5.0).item() == pytest.approx(host.sum() + 5)
 
 
-def test_reductions_write_to_out_of_any_layout() -> None:
+def test_reductions_write_to_out_array_of_any_layout() -> None:
     host = values((4, 6), "int32")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros((12,), "int64")
     assert array.sum(axis=0, out=out[::2]) is not None
@@ -228,7 +228,7 @@ def test_sum_is_bitwise_reproducible() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_variance_far_from_zero_is_as_accurate_as_numpy(axis: int) -> None:
+def test_variance_of_values_far_from_zero_is_as_accurate_as_numpy(axis: int) -> None:
     host = (RNG.standard_normal((96, 128)) + 1e4).astype("float32")
     exact = host.astype("float64").var(axis=axis)
     ours, numpys = (
@@ -258,7 +258,7 @@ def test_traceback_of_failed_reduction_does_not_keep_array_alive() -> None:
         traceback = traceback.tb_next
 
 
-def test_reduction_accepts_out_that_overlaps_operand() -> None:
+def test_reduction_accepts_out_array_that_overlaps_operand() -> None:
     host = values((600, 600), "int64")
     array = PyGPU.to_gpu(host)
     assert array.sum(axis=1, out=array[599]) is not None
@@ -279,7 +279,7 @@ def test_variance_with_nonpositive_divisor_matches_numpy() -> None:
 def test_variance_in_complex_dtype_is_complex(name: str) -> None:
     host = np.arange(6.0).reshape(2, 3)
     for values in (host, host + 1j * host[::-1]):
-        # NumPy's functions that ignore NaN discard imaginary parts, and warn about that.
+        # NumPy's functions that ignore NaN discard imaginary parts, and NumPy gives a warning.
         with warnings.catch_warnings(action="ignore"):
             expected = getattr(np, name)(values, axis=1, dtype="c16")
             ours = getattr(PyGPU, name)(PyGPU.to_gpu(values), axis=1, dtype="c16")
@@ -315,7 +315,7 @@ def test_reduction_of_0d_array_accepts_axis_0_like_numpy() -> None:
             getattr(PyGPU, name)(array, axis=axis)
 
 
-def test_variance_rejects_ddof_with_correction() -> None:
+def test_variance_rejects_ddof_together_with_correction() -> None:
     array = PyGPU.arange(4.0)
     assert array.var(ddof=0, correction=1).item() == np.arange(4.0).var(ddof=1)
     with pytest.raises(ValueError, match="ddof and correction"):

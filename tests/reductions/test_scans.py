@@ -58,7 +58,7 @@ def check(ours: Any, wanted: np.ndarray, said: str = "") -> None:
     if wanted.dtype.kind in "biu":
         np.testing.assert_array_equal(got, wanted, err_msg=said)
     else:
-        # NumPy rounds the sum to the dtype of the result after each element, also for float16.
+        # NumPy rounds the partial sum to the dtype of the result after each element, also for float16.
         exact = 100 * float(np.finfo(wanted.dtype).eps)
         np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact, err_msg=said)
 
@@ -158,7 +158,7 @@ def test_scans_of_empty_and_0d_arrays_match_numpy(shape: tuple[int, ...]) -> Non
         check(PyGPU.cumulative_sum(array, axis=0), np.cumulative_sum(host, axis=0))
 
 
-def test_scan_writes_to_out_of_any_layout_and_dtype() -> None:
+def test_scan_writes_to_out_array_of_any_layout_and_dtype() -> None:
     rng = np.random.default_rng(10)
     host = values(rng, (6, 8), "int32")
     array = PyGPU.to_gpu(host)
@@ -175,7 +175,7 @@ def test_scan_writes_to_out_of_any_layout_and_dtype() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_scan_accepts_operand_as_out(axis: int) -> None:
+def test_scan_accepts_operand_as_out_array(axis: int) -> None:
     host = values(np.random.default_rng(11), (40, 70), "int64")
     array = PyGPU.to_gpu(host)
     array.cumsum(axis=axis, out=array)
@@ -196,7 +196,8 @@ def test_scan_result_dtypes_match_numpy() -> None:
     check(array.cumsum(dtype="int32", axis=1), host.cumsum(dtype="int32", axis=1))
     bools = host > 1
     check(PyGPU.to_gpu(bools).cumsum(axis=1), bools.cumsum(axis=1))
-    # The values test elements after a NaN, and the sign of zero: a sum that starts from 0 would turn -0.0 into 0.0.
+    # The values test elements that follow a NaN, and the sign of zero: a sum that starts from 0 would turn -0.0 into
+    # 0.0.
     for values_ in ([1, np.nan, 2], [-0.0, -0.0], [np.inf, -np.inf, 1]):
         row = np.array(values_, "float32")
         with np.errstate(invalid="ignore"):
@@ -263,7 +264,7 @@ def test_captured_scan_uses_values_at_graph_launch() -> None:
 
 @pytest.mark.parametrize("source", ["f8", "i2", "c8"])
 @pytest.mark.parametrize("target", ["i1", "f4", "?"])
-def test_scan_into_out_computes_in_common_dtype_of_operand_and_out(source: str, target: str) -> None:
+def test_scan_into_out_array_computes_in_common_dtype_of_both_arrays(source: str, target: str) -> None:
     host = np.array([1.5, 1.5, -4.75, 0.5]).astype(source)
     with warnings.catch_warnings(action="ignore"):
         expected = np.cumsum(host, out=np.zeros(4, target))

@@ -1,4 +1,5 @@
-"""Test that the claims of the README are covered by tests, and that its figures equal measured results."""
+"""Test that the claims of the README are covered by tests, and that the figures in the README equal measured
+results."""
 
 import functools
 import importlib.util
@@ -11,7 +12,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# A copy of the tree for a machine with a GPU may lack the results.
+# A copy of the repository on a machine with a GPU may lack the results.
 pytestmark = [
     pytest.mark.enough_on("cpu"),
     pytest.mark.skipif(
@@ -25,7 +26,7 @@ REFERENCE = re.compile(r"`((?:[\w.-]+/)*[\w.-]+\.\w+|\.ci/run|Makefile)(?:::(\w+
 
 
 def plain(text: str) -> str:
-    """Return the words of a page in one line, without markup."""
+    """Return the text of a page in one line, without markup."""
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     return re.sub(r"[*`\s]+", " ", text)
 
@@ -39,12 +40,12 @@ def rows(text: str) -> list[list[str]]:
 
 
 def claims(text: str) -> list[tuple[str, str]]:
-    """Return the text of each claim, with the tests that are named as its evidence."""
+    """Return the text of each claim, with the tests that are named as evidence for the claim."""
     return [(row[0], row[1]) for row in rows(text)]
 
 
 def missing(held_by: str) -> list[str]:
-    """Return which tests and files a table cell names although they do not exist."""
+    """Return the tests and files that a table cell names and that do not exist."""
     return [
         f"{path}::{name}" if name else path
         for path, name in REFERENCE.findall(held_by)
@@ -54,7 +55,7 @@ def missing(held_by: str) -> list[str]:
 
 @functools.cache
 def names(path: Path) -> set[str]:
-    """Return the functions that a file defines."""
+    """Return the names of the functions that a file defines."""
     return set(re.findall(r"^(?:async )?def (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 
@@ -114,7 +115,7 @@ def test_performance_page_matches_script_output() -> None:
     assert page == make_performance().page(), "run: python docs/make_performance.py"
 
 
-def test_readme_speeds_match_newest_results() -> None:
+def test_speeds_in_readme_match_newest_results() -> None:
     rows = make_performance().read("fusion")["rows"]
     expression = rows["0.9*x + y - 2*x*y (GB/s)"]
     assert f"{expression['PyGPU']:.0f} GB/s on an H200, where torch reaches {expression['torch']:.0f}." in README
@@ -125,7 +126,7 @@ def test_readme_speeds_match_newest_results() -> None:
         assert row["torch.compile"] > 0.99 * row["PyGPU"]
 
 
-def test_readme_test_count_matches_newest_report() -> None:
+def test_test_count_in_readme_matches_newest_report() -> None:
     total = make_performance().read("gpu-tests")["total"]
     assert f"{total['passed']} of {total['passed'] + total['failed']} tests passed" in README
 
@@ -138,7 +139,7 @@ def test_guide_gallery_and_picture_match_newest_results() -> None:
     assert made.PICTURE.read_text(encoding="utf-8") == made.picture(), "run: python docs/make_figures.py"
 
 
-def test_figures_script_rejects_text_without_begin_and_end_lines() -> None:
+def test_figures_script_rejects_page_without_begin_and_end_lines() -> None:
     with pytest.raises(LookupError, match="has no lines"):
         script("make_figures").between("text\n<!-- begin -->\n", "new\n", "<!-- begin -->\n", "<!-- end -->\n")
 
@@ -151,7 +152,7 @@ def test_readme_lists_requirements_of_package() -> None:
     assert f"Rust {crate['rust-version']} or newer, Python {oldest} or newer" in plain(README)
 
 
-def test_readme_wheel_size_matches_limit() -> None:
+def test_wheel_size_in_readme_matches_limit() -> None:
     limit = re.search(r"^WHEEL_MAX_BYTES := (\d+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert limit is not None
     assert f"one abi3 wheel below {int(limit[1]) // 10**6} MB" in plain(README)

@@ -70,7 +70,7 @@ def test_line_count_excludes_tests_and_generated_files() -> None:
     }
 
 
-def test_line_table_has_entries_of_both_revisions() -> None:
+def test_line_table_has_entries_of_both_compared_revisions() -> None:
     now, before = Counter({("src/a", "Rust"): 5}), Counter({("src/a", "Rust"): 7, ("tools", "Python"): 1})
     rows = [line.split() for line in count_lines.table(now, before)]
     assert rows[1:] == [

@@ -34,7 +34,7 @@ def count_words() -> ModuleType:
 
 
 def test_word_count_omits_code_names_figures_and_generated_parts(count_words: ModuleType) -> None:
-    # These words are counted: Two, words, One, link, and, GB, s.
+    # In the test's page, these words are counted: Two, words, One, link, and, GB, s.
     assert count_words.count(PAGE) == 7
     # With `everything`, these words are counted: #, Two, words, One, [link](page.md), and, `a, name`, 12, GB/s.
     assert count_words.count(PAGE, everything=True) == 10

@@ -90,12 +90,13 @@ def script(name: str) -> ModuleType:
 
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
-    """Return the methods and properties of a class, and of its bases within the package."""
-    # The class docstring describes attributes such as slots and constants, so the attributes need no docstrings.
+    """Return the methods and properties of a class, and of its base classes within the package."""
+    # The docstring of a class describes its slots and constants, so these need no docstrings.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
-        for member, value in sorted(vars(base).items()):  # The members of the extension's classes have no fixed order.
+        # Sort the members, because the members of the extension's classes have no fixed order.
+        for member, value in sorted(vars(base).items()):
             if isinstance(value, staticmethod | classmethod):
                 value = getattr(base, member)
             if (
@@ -107,7 +108,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def documented() -> dict[str, Any]:
-    """Return all public functions and classes and their public members by full name, each object once."""
+    """Return all public functions and classes and their public members by full name, and each object only once."""
     found: dict[str, Any] = {}
     seen: set[int] = set()
 
@@ -121,9 +122,9 @@ def documented() -> dict[str, Any]:
         for name in names:
             value = getattr(module, name)
             if not callable(value) or (isinstance(value, type) and value.__module__.startswith("numpy")):
-                continue  # This object is a constant, or a type that NumPy defines.
+                continue  # Skip constants, and types that NumPy defines.
             if name in index.GROUPS["NumPy's own"]:
-                continue  # NumPy documents this object.
+                continue  # Skip objects that NumPy documents.
             add(name, value)
             if isinstance(value, type):
                 for member, thing in _members(name, value):
@@ -132,7 +133,7 @@ def documented() -> dict[str, Any]:
 
 
 def parameters(thing: Any) -> list[str]:
-    """Return the names of positional and keyword parameters."""
+    """Return the names of a function's positional and keyword parameters."""
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -153,13 +154,13 @@ def sections(text: str) -> dict[str, str]:
 
 
 def listed_parameters(section: str) -> set[str]:
-    """Return the parameter names of a section."""
+    """Return the parameter names that a docstring section lists."""
     heads = [line.partition(" :")[0] for line in section.splitlines() if line and not line[0].isspace()]
     return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
 
 
 def faults(thing: Any) -> list[str]:
-    """Return a description of each missing part of a docstring."""
+    """Return a description of each part that a docstring lacks."""
     text = inspect.getdoc(thing) or ""
     if not text:
         return ["has no docstring"]
@@ -183,7 +184,7 @@ def faults(thing: Any) -> list[str]:
 DOCUMENTED = documented()
 
 
-# Calls that appear in examples and need a compiler for kernels.
+# Calls in docstring examples that need a compiler for kernels.
 COMPILING = re.compile(r"\b(Kernel|Module|SourceModule|sizeof|compile|load_source|compile_source)\(")
 
 
@@ -215,9 +216,9 @@ def test_docstring_example_gives_shown_output(test: doctest.DocTest) -> None:
     assert not runner.summarize(verbose=False).failed, "".join(report)
 
 
-def test_docstrings_of_functions_differ() -> None:
+def test_docstrings_of_different_functions_differ() -> None:
     by_text: dict[str, list[str]] = {}
-    for name, thing in DOCUMENTED.items():  # An object with two public names counts once.
+    for name, thing in DOCUMENTED.items():  # An object with two public names is compared once.
         if not isinstance(thing, type) and "." not in name:
             by_text.setdefault(inspect.getdoc(thing) or "", []).append(name)
     assert [names for names in by_text.values() if len(names) > 1] == []
@@ -334,7 +335,7 @@ def test_reference_shows_signatures_of_ufuncs() -> None:
     assert f"- `betainc(a, b, x, /, {keywords})`: " in page
 
 
-def test_reference_script_rejects_name_without_group() -> None:
+def test_reference_script_rejects_public_name_without_group() -> None:
     with pytest.raises(LookupError, match="no_such_name is in no group"):
         make_reference().group_of("no_such_name")
 
@@ -346,8 +347,9 @@ def links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_links_lead_to_files(page: Path) -> None:
-    has_results = (ROOT / "docs" / "results").exists()  # The copy of the tree on a machine with a GPU may lack results.
+def test_links_of_pages_lead_to_existing_files(page: Path) -> None:
+    # A copy of the repository on a machine with a GPU may lack results.
+    has_results = (ROOT / "docs" / "results").exists()
     targets = [target for target in links(page) if has_results or "results/" not in target]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 

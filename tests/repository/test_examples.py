@@ -75,7 +75,7 @@ def test_mandelbrot_example_matches_numpy() -> None:
         z = np.where(inside, z * z + c, z)
         inside &= np.abs(z) <= 2
     black = (image == 0).all(axis=2)
-    # At the edge of the set, the result may depend on the last bit of a point's coordinate.
+    # At the edge of the Mandelbrot set, the result may depend on the last bit of a point's coordinate.
     assert (black != inside).sum() <= 2
     assert 0.1 < black.mean() < 0.5
 
@@ -124,7 +124,7 @@ def test_walks_example_counts_every_walk_at_each_step() -> None:
     seen = example.visits(places, 19.0, 50)
     assert seen.shape == (50, 40)
     assert (seen.sum(axis=0) == 300).all()
-    middle = np.abs(places.get()) < 0.76  # Select the two intervals next to position 0.
+    middle = np.abs(places.get()) < 0.76  # Select the two histogram intervals next to position 0.
     assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
 
 
@@ -149,7 +149,7 @@ def points() -> np.ndarray:
 
 
 def move(x: np.ndarray, v: np.ndarray, steps: int, dt: float) -> np.ndarray:
-    """Return the positions of bodies after a number of steps, as nbody.py computes them."""
+    """Return the positions of bodies after a number of steps, computed in the same way as by nbody.py."""
     for _ in range(steps):
         to = x - x[:, None]
         v = v + dt * (to / ((to**2).sum(axis=2, keepdims=True) + 0.01) ** 1.5).mean(axis=1)
@@ -159,7 +159,7 @@ def move(x: np.ndarray, v: np.ndarray, steps: int, dt: float) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def programs() -> dict[str, ModuleType]:
-    """Return the programs as modules."""
+    """Return the programs of the examples as modules."""
     return {name: load(name) for name in SHORT_PROGRAMS}
 
 
@@ -211,7 +211,7 @@ def test_nbody_example_moves_bodies_like_numpy(programs: dict[str, ModuleType]) 
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", SHORT_PROGRAMS)
-def test_example_program_writes_png_named_after_program(
+def test_example_program_writes_png_file_with_name_of_program(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")

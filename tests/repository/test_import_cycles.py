@@ -24,7 +24,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 
 def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
-    """Return which modules each module imports. Only modules in separate files are returned."""
+    """Return which modules each module imports. A module is returned only if it has its own file."""
     files = [RustSource(name, text) for name, text in sources.items()]
     test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
     files = [
@@ -35,7 +35,7 @@ def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
     for file in files:
         for reference in file.references():
             target = _file_of(reference.path, known)
-            # A `mod.rs` may name the modules in its folder.
+            # A `mod.rs` may name the modules in its own folder.
             if target is not None and target[: len(file.module)] != file.module:
                 graph[file.module].add(target)
     return graph

@@ -1,4 +1,4 @@
-"""Test the language checks: the list of words, and the subjects of commits."""
+"""Test the language checks: the list of forbidden words, and the check of commit subjects."""
 
 import importlib.util
 import subprocess
@@ -23,7 +23,7 @@ def lint() -> ModuleType:
 
 
 def write(lint: ModuleType, folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Write a file, and return the words that the check reports for it."""
+    """Write a file, and return the words that the check reports for the file."""
     monkeypatch.setattr(lint, "ROOT", folder)
     (folder / name).write_text(text)
     return [word for _, word, _ in lint.reports(name)]
@@ -46,7 +46,7 @@ def test_lint_reports_words_of_comments_docstrings_and_pages(
     assert write(lint, tmp_path, name, text, monkeypatch) == words
 
 
-def test_every_allowed_phrase_still_occurs_in_its_file(lint: ModuleType) -> None:
+def test_every_exception_in_word_allowlist_still_occurs_in_its_file(lint: ModuleType) -> None:
     for file, word in lint.ALLOWED:
         if word:
             assert any(word in line.lower() for line in (ROOT / file).read_text().splitlines()), (file, word)

@@ -2,12 +2,11 @@
 
 A folder of `src/python` imports only folders to its left in this line:
 
-    init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings
-    <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create
-    <- texture <- kernel <- custom, operators <- compat
+init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit
+<- convert <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat
 
-In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
-never import in a circle (`test_import_cycles.py`). Test code is exempt.
+In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both import, imports neither of them.
+Files never import in a circle (`test_import_cycles.py`). Test code is exempt.
 """
 
 import tomllib
@@ -85,8 +84,9 @@ def test_rust_folders_import_only_folders_to_their_left() -> None:
 
 
 def test_only_capture_module_permits_host_memory_in_copies() -> None:
-    # Code must query whether a stream is captured before it allows a copy that uses host memory. A captured copy
-    # would read pageable memory at each launch of the graph, although the memory may have new contents by then.
+    # Code must query whether a stream is captured before it allows a copy that uses host memory. A captured copy would
+    # read pageable memory at each launch of the graph, although the contents of the memory may have changed since the
+    # capture.
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
@@ -96,8 +96,8 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
 
 
 def test_unsafe_calls_of_c_functions_are_only_in_ffi_folder() -> None:
-    # Only `src/python/ffi` may call the C APIs of Python, NumPy and DLPack.
-    # Unsafe code in other folders may only concern device memory and the classes of this crate.
+    # Only `src/python/ffi` may call the C APIs of Python, NumPy and DLPack. Unsafe code in other folders may concern
+    # only device memory and the classes of this crate.
     folder = ROOT / "src" / "python"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in folder.rglob("*.rs")]
     counts = {file.file: len(list(file.lines_naming(r"\bunsafe\b", outside=file.spans_of_tests))) for file in files}
@@ -109,13 +109,13 @@ def test_unsafe_calls_of_c_functions_are_only_in_ffi_folder() -> None:
     assert {name for name in calling if not name.startswith("src/python/ffi/")} == set()
 
 
-def test_only_two_crates_depend_on_python() -> None:
+def test_only_two_crates_depend_on_crate_pyo3() -> None:
     naming = set()
     for manifest in (ROOT / "src").glob("*/Cargo.toml"):
         dependencies = tomllib.loads(manifest.read_text())["dependencies"]
         naming |= {(manifest.parent.name, name) for name in ("pyo3", "numpy") if name in dependencies}
-    # Only the crates `base` and `python` depend on pyo3. The dependency of `base` is optional: by Rust's orphan rule,
-    # `base` itself must convert its error type into Python exceptions.
+    # Only the crates `base` and `python` depend on pyo3. The dependency of `base` is optional: because of Rust's orphan
+    # rule, only `base` can implement the conversion of its error type into Python exceptions.
     assert naming == {("base", "pyo3"), ("python", "pyo3"), ("python", "numpy")}
     base = tomllib.loads((ROOT / "src/base/Cargo.toml").read_text())
     assert base["dependencies"]["pyo3"]["optional"] is True
@@ -143,7 +143,7 @@ def test_only_two_crates_depend_on_python() -> None:
         ("src/python/compat/raw.rs", "use crate::cellar;"),
     ],
 )
-def test_layer_check_finds_inserted_violation(file: str, text: str) -> None:
+def test_layer_check_finds_inserted_forbidden_import(file: str, text: str) -> None:
     assert len(violations({file: text})) == 1
 
 

@@ -1,4 +1,4 @@
-"""Test MPI programs in four processes with one device each: the CPU, under four device numbers."""
+"""Test MPI programs in four processes with one device each: each process uses the CPU, under its own device number."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_four_mpi_processes_scatter_compute_and_gather() -> None:
 
 @pytest.mark.parametrize("way", [[], ["--device-pointers"]], ids=["buffers", "pointers"])
 def test_four_mpi_processes_pass_and_sum_arrays(way: list[str]) -> None:
-    # The array needs more than two chunks of an MPI message, and its last chunk is shorter.
+    # The array needs more than two chunks of an MPI message, and the last chunk is shorter.
     done = run(4, str(EXAMPLES / "mpi_device.py"), "--elements", "9000001", *way)
     assert done.returncode == 0, done.stderr
     assert "4 processes on cpu:0, cpu:1, cpu:2, cpu:3: passed and summed 9000001" in done.stdout
@@ -102,7 +102,7 @@ def test_failing_mpi_process_ends_waiting_processes() -> None:
     assert "this one has no more to say" in done.stderr
 
 
-def test_mpi_launcher_belongs_to_library_of_mpi4py(tmp_path: Path) -> None:
+def test_selected_mpi_launcher_belongs_to_mpi_library_of_mpi4py(tmp_path: Path) -> None:
     own = mpi.launcher()
     for name, says in {"mpiexec": "mpirun (Open MPI) 4.1.6", "mpirun": "HYDRA build details:"}.items():
         if mpi.kind_of(says) == mpi.library():

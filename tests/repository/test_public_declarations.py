@@ -45,7 +45,7 @@ pub(crate) fn argsort<'py>(a: Own<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
 """
 
 
-def test_generated_files_are_current(tools: Tools) -> None:
+def test_files_generated_from_declarations_are_current(tools: Tools) -> None:
     names, stub, _ = tools
     declared = names.declared()
     assert list(names.errors(declared)) == []
@@ -54,7 +54,7 @@ def test_generated_files_are_current(tools: Tools) -> None:
     assert stub.STUB.read_text(encoding="utf-8") == stub.stub(), "run: make names"
 
 
-def test_signature_becomes_stub_entry(tools: Tools) -> None:
+def test_signature_in_declarations_becomes_stub_entry(tools: Tools) -> None:
     _, stub, rust = tools
     (item,) = rust.items(RUST, FUNCTION)
     assert (item.name, item.line, item.is_documented) == ("argsort", 10, True)
@@ -213,7 +213,8 @@ def test_no_operator_or_function_has_return_type_any(tools: Tools) -> None:
             found.setdefault(name, set()).add(kind)
     functions = {one.name for one in declared} & set(found)
     assert len(functions) > 250
-    # Omit the implementation of an overloaded function, which may return Any: callers see its overloads only.
+    # Omit the implementation of an overloaded function. The implementation may return Any, because type checkers use
+    # the overloads only.
     assert {name for name in functions if found[name] <= {"Any", "nothing"}} == {"get_allocator"}
     kinds = [found[f"GPUArray.__{name}__"] for name in OPERATORS]
     assert set().union(*kinds) == {"GPUArray", "Self", "tuple[GPUArray, GPUArray]"}

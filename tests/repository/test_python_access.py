@@ -15,8 +15,8 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 ATTACHES = re.compile(r"\bPython::(?:attach|try_attach|with_gil)\(|\bPyGILState_Ensure\(\)\s*\}")
 FUNCTION = re.compile(r"^ *(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", re.MULTILINE)
-# Functions that need no check, because their callers require a `PythonAccess`.
-# They are the constructor of the GIL guard, and a helper of `release_object`.
+# Functions that need no check, because their callers require a `PythonAccess`. These functions are the constructor of
+# the GIL guard and a helper of `release_object`.
 BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "release_with_gil")}
 
 

@@ -25,7 +25,7 @@ MAX_FILES = 20
 ROOMS = ("src", "python", "tests")
 OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
 CONFLICT = re.compile(r"^(<{7}|>{7}) ")
-# Folders that exist only on one machine. A path with such a name inside a URL, or after another name, is allowed.
+# Top-level folders of a developer's machine. Such a folder name is allowed inside a URL, or within a longer path.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
 
@@ -36,7 +36,7 @@ def too_long(texts: Mapping[str, str]) -> list[str]:
 
 
 def too_full(names: Iterable[str]) -> dict[str, int]:
-    """Return the number of source files in each folder that has more than `MAX_FILES` of them."""
+    """Return the number of source files in each folder that has more than `MAX_FILES` source files."""
     counts = Counter(str(Path(name).parent) for name in names if Path(name).suffix in OF_SOURCE)
     return {folder: count for folder, count in counts.items() if count > MAX_FILES}
 
@@ -52,13 +52,13 @@ def lines_with(pattern: re.Pattern[str], texts: Mapping[str, str]) -> list[str]:
 
 
 def texts_of(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the contents of text files, by their path from the root."""
+    """Return the contents of text files, by their path from the root of the repository."""
     return dict(_read(paths))
 
 
 def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
     for path in paths:
-        # git also lists submodules, and deleted files whose deletion is not committed.
+        # Skip submodules and deleted files, because git lists them too.
         if not path.is_file():
             continue
         content = path.read_bytes()

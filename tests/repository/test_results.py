@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
-# A copy of the tree for a machine with a GPU may lack the results.
+# A copy of the repository on a machine with a GPU may lack the results.
 pytestmark = [
     pytest.mark.enough_on("cpu"),
     pytest.mark.skipif(not RESULTS.exists(), reason="docs/results is missing"),

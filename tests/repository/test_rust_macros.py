@@ -73,7 +73,7 @@ def rust_macros(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     sys.modules.pop("rust_macros", None)
 
 
-def test_macro_entries_become_methods_and_functions(rust_macros: ModuleType) -> None:
+def test_functions_that_macros_generate_become_stub_entries(rust_macros: ModuleType) -> None:
     ((start, written),) = rust_macros.Macros([ENTRY, ROWS]).items(ROWS)
     assert ROWS[start:].startswith("rows! {")
     assert written.splitlines() == [

@@ -1,4 +1,5 @@
-"""Test the cases of parametrized tests: a sample has each value of each parameter; names are the same everywhere."""
+"""Test the cases of parametrized tests: a sample has each value of each parameter; the names of all tests are the same
+in each process."""
 
 import os
 import subprocess
@@ -64,7 +65,7 @@ def pytest_collection_modifyitems(items):
 
 
 def run(program: str, place: Path, backend: str, is_simulated: bool, sample: list[str]) -> str:
-    """Run a file of tests with the given sampling, and return pytest's output."""
+    """Run a file of tests with the pytest options `sample`, and return pytest's output."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(program)
     root = place.parent.parent.parent
@@ -97,7 +98,7 @@ def test_cases_outside_sample_get_marker_matrix_and_are_deselected(
         ("memory", "hip", True, 8 + 3),
     ],
 )
-def test_unmarked_value_tests_are_sampled_on_simulated_gpus(
+def test_value_tests_without_marker_are_sampled_on_simulated_gpus(
     folder: str, backend: str, is_simulated: bool, count: int, tmp_path: Path
 ) -> None:
     place = tmp_path / "tests" / folder / "test_it.py"
@@ -111,7 +112,7 @@ def test_names_and_order_of_all_tests_are_independent_of_hash_seed() -> None:
     The names would differ if a parameter contained a set or the address of an object. Tests could then not be
     distributed over processes, because the processes would collect different names.
     """
-    # Collect no garbage, because garbage collection takes a fifth of the time.
+    # Collect no garbage, because garbage collection takes a fifth of the collection time.
     program = "import gc, sys, pytest; gc.disable(); sys.exit(pytest.main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
     command += ["-W", "default::pytest.PytestConfigWarning"]  # The option `timeout` is unknown without pytest-timeout.

@@ -1,4 +1,5 @@
-"""Test the site of `make docs`: the generated API pages, the table of contents, the words of the search."""
+"""Test the site that `make docs` builds: the generated API pages, the table of contents, and the index of search
+words."""
 
 import importlib.util
 import pkgutil

@@ -15,9 +15,9 @@ MOST = 2
 # This file declares a trait with associated types. The driver of each vendor implements the trait.
 TRAIT = "src/backend/vendor/symbols.rs"
 VENDORS = (TRAIT, "src/backend/cuda/", "src/backend/hip/")
-# Exempt type names: each vendor's driver declares the type, or it is an associated type of another trait.
+# Exempt type names: each vendor's driver declares the type, or the type is an associated type of another trait.
 SHARED = {"Api", "Slot", "Error", "PreviousDevice"}
-# Folders whose types have not been renamed yet, so they are not checked.
+# Folders that are not checked, because their types have not been renamed yet.
 NOT_YET = ("src/python/",)
 
 
@@ -36,9 +36,9 @@ def modules_of_types() -> dict[str, list[str]]:
     return {name: sorted(files) for name, files in found.items()}
 
 
-def test_type_names_belong_to_at_most_two_modules() -> None:
+def test_type_names_are_declared_in_at_most_two_modules() -> None:
     found = modules_of_types()
-    # Without this type, the pattern of the test would find no types at all.
+    # If the pattern did not find this type, it would find no types at all.
     assert "LoopNest" in found
     shared = {name: files for name, files in found.items() if len(files) > MOST and name not in SHARED}
     assert not shared, "types of one name in several modules; name each after its content:\n" + "\n".join(
@@ -46,7 +46,7 @@ def test_type_names_belong_to_at_most_two_modules() -> None:
     )
 
 
-def test_each_exempt_type_name_occurs_in_more_than_two_modules() -> None:
+def test_each_exempt_type_name_is_declared_in_more_than_two_modules() -> None:
     found = modules_of_types()
     unneeded = sorted(name for name in SHARED if len(found.get(name, [])) <= MOST)
     assert not unneeded, f"these names need no exception: {', '.join(unneeded)}"

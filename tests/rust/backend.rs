@@ -1,5 +1,5 @@
-//! Tests backends through the public interface. Each case runs in a separate process, because a process finds one
-//! driver, reads the environment variable once and may have been forked.
+//! Tests backends through the public interface. Each case runs in a separate process, because a process loads only one
+//! driver, reads `PYGPU_BACKEND` only once, and may be forked by a test.
 //!
 //! The module `fakes` builds the drivers. The tests in `child` run in the separate process; if a test runner starts
 //! them directly, they do nothing.
@@ -57,8 +57,8 @@ fn cuda_backend_is_default_if_its_driver_has_devices() {
     assert!(text.contains(&format!("cuda usable, {}, 12080, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
 }
 
-/// Tests that the CPU is the default backend if CUDA's driver is unusable, and that the report about the backends and
-/// the error for `PYGPU_BACKEND=cuda` contain `reason`.
+/// Tests that the CPU is the default backend if CUDA's driver is unusable, and that both the report about the backends
+/// and the error for `PYGPU_BACKEND=cuda` contain `reason`.
 fn refused(name: &str, options: &[&str], reason: &str) {
     let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
     let text = run("child::prints_default_backend_and_report", Some(&driver), None);

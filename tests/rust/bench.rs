@@ -1,7 +1,7 @@
 //! Provides the recording backend for one test at a time.
 //!
-//! Pools, pooled events and deferred errors belong to the process. Two tests therefore must not use the backend at
-//! once, and each takes a lock.
+//! All tests of the process share pools, pooled events and deferred errors. Each test therefore holds a lock while it
+//! uses the backend.
 
 #![allow(dead_code, reason = "not every test binary uses all of it")]
 
@@ -30,7 +30,7 @@ pub fn bench() -> Bench {
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
     let device = Device::new(*driver, 0).unwrap();
-    pool::set_release_threshold(device, 0).unwrap(); // With this threshold every allocation reaches the driver.
+    pool::set_release_threshold(device, 0).unwrap(); // With threshold 0, PyGPU keeps no freed block for reuse.
     driver.take();
     let _ = shutdown::report_deferred();
     Bench { driver, device, _turn: turn }

@@ -10,8 +10,8 @@ use proptest::test_runner::FileFailurePersistence;
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
-/// Runs a fuzz target on each file of its corpus, in the order of names. The name is printed before the run, so the
-/// last printed name is the failing input.
+/// Runs a fuzz target on each file of its corpus, in the order of names. The name of the file is printed before the
+/// run, so the last printed name is that of the failing input.
 fn run_over_the_corpus(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
     let mut inputs: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();

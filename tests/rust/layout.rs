@@ -1,7 +1,7 @@
 //! Compares layouts with a slow model: a list of the byte offsets of all elements, computed index by index.
 //!
-//! A random chain of views is applied to the layout and to the model. After each view the layout must have the model's
-//! offsets. On a failure the test prints the chain, and proptest prints the seed.
+//! A random chain of views is applied to the layout and to the model. After each view, the layout must have the same
+//! offsets as the model. On a failure the test prints the chain, and proptest prints the seed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use proptest::prelude::*;
@@ -94,8 +94,8 @@ fn bytes(model: &Model, itemsize: i64) -> Vec<i64> {
     model.offsets.iter().flat_map(|offset| *offset..offset + itemsize).collect()
 }
 
-/// Returns the byte pairs of an elementwise copy: the byte that is written, and the byte that is read. The pairs are
-/// sorted.
+/// Returns the pairs of bytes that an elementwise copy copies: the offset of the written byte, and the offset of the
+/// read byte. The pairs are sorted.
 fn copied(dst: &Model, src: &Model, itemsize: i64) -> Vec<(i64, i64)> {
     let mut pairs: Vec<(i64, i64)> = bytes(dst, itemsize).into_iter().zip(bytes(src, itemsize)).collect();
     pairs.sort_unstable();

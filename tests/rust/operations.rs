@@ -1,5 +1,5 @@
-//! Tests elementwise kernels, reductions and scans that are generated from expressions, without Python. They run on the
-//! CPU backend, which compiles the source that a GPU would compile. The tests are skipped without a C++ compiler.
+//! Tests elementwise kernels, reductions and scans that are generated from expressions, without Python. The kernels run
+//! on the CPU backend, which compiles the same source as a GPU backend. The tests are skipped without a C++ compiler.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 #![allow(clippy::print_stderr)] // Prints why a test is skipped.

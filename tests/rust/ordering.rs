@@ -159,7 +159,7 @@ fn failed_allocation_synchronizes_trims_pool_and_retries_once() {
 
 #[test]
 fn free_error_affects_no_other_operation_and_is_reported_once() {
-    // Tests a fixed defect: the error of a free made the next allocation or launch of any thread fail.
+    // Tests a fixed defect: after a failed free, the next allocation or launch of any thread failed.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let (block, other) = (bench.block(&stream), bench.block(&stream));
@@ -219,8 +219,8 @@ fn record_stream_keeps_recorded_uses_of_other_streams() {
 
 #[test]
 fn per_thread_default_streams_are_distinct() {
-    // Tests a fixed defect: the stream handle 2 means the default stream of the calling thread, but counted as one
-    // stream in all threads.
+    // Tests a fixed defect: the stream handle 2 means the default stream of the calling thread, but PyGPU treated it as
+    // one stream in all threads.
     let bench = bench();
     let home = bench.stream();
     let per_thread = Stream::foreign(bench.device, StreamHandle(2), None);
@@ -236,8 +236,8 @@ fn per_thread_default_streams_are_distinct() {
 
 #[test]
 fn two_foreign_streams_with_equal_handle_and_no_owner_are_distinct() {
-    // Tests a fixed defect: two foreign streams with the same handle counted as one stream. Without an owner, a stream
-    // may be destroyed between two uses, and its handle reused for another stream.
+    // Tests a fixed defect: PyGPU treated two foreign streams with the same handle as one stream. Without an owner, a
+    // stream may be destroyed between two uses, and its handle reused for another stream.
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);

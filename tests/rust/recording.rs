@@ -1,5 +1,5 @@
-//! Implements a backend over host memory that records its calls. With it, waits and lifetimes are tested without a
-//! device.
+//! Implements a backend over host memory that records its calls. This backend makes it possible to test waits and
+//! lifetimes without a device.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CStr, c_void};

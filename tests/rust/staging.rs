@@ -158,7 +158,7 @@ fn item_larger_than_slot_is_copied_by_driver() {
     for (itemsize, is_staged) in [(SLOT as u32, true), (SLOT as u32 + 1, false)] {
         let array = Array::empty(&[9], DType::opaque(itemsize, 0), MemoryOrder::C, stream.clone()).unwrap();
         let bytes: Vec<u8> = (0..9 * itemsize).map(|byte| byte as u8).collect();
-        // The items are in reverse order, so each strategy of the host copies them one by one.
+        // The elements are in reverse order, so PyGPU's host code copies them one by one with every strategy.
         let layout = Layout::strided(&[9], &[-i64::from(itemsize)], 8 * i64::from(itemsize), itemsize.into()).unwrap();
         let side = |memory: &[u8]| HostBuffer { address: memory.as_ptr() as usize, layout: layout.clone() };
         unsafe { copy::to_device(&array, &side(&bytes), &stream).unwrap() };
@@ -319,7 +319,8 @@ fn views() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, Vec<usize>)> {
     })
 }
 
-/// Returns a layout whose axes have the memory order `order`, and whose elements are `steps` apart.
+/// Returns a layout whose axes have the memory order `order`, and whose elements have the distance `steps` along each
+/// axis.
 fn strided(lengths: &[i64], steps: &[i64], order: &[usize]) -> Layout {
     let large: Vec<i64> = order.iter().map(|&axis| lengths[axis] * steps[axis].abs()).collect();
     let whole = Layout::contiguous(&large, 4, MemoryOrder::C).unwrap();

@@ -42,19 +42,19 @@ def test_ufunc_at_applies_function_once_for_each_repeated_index(name: str) -> No
     index = rng.integers(-20, 20, 500)
     check(name, host, index, rng.integers(1, 3, 500))
     check(name, host, index, np.array(2))
-    # NumPy's `at` would read beyond the end of values that are too short, so the test repeats them for NumPy.
+    # NumPy's `at` would read beyond the end of values that are too short, so the test repeats these values for NumPy.
     values = rng.integers(1, 3, 10)
     target, wanted = PyGPU.to_gpu(host), host.copy()
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))
     getattr(np, name).at(wanted, index, np.tile(values, 50))
     assert_same(target, wanted)
-    # Here, the second operand is an ndarray in host memory.
+    # In this call, the second operand is an ndarray in host memory.
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), values)
     getattr(np, name).at(wanted, index, np.tile(values, 50))
     assert_same(target, wanted)
 
 
-def test_add_at_of_repeated_indices_equals_numpy_bitwise() -> None:
+def test_result_of_add_at_with_repeated_indices_equals_numpy_bitwise() -> None:
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     index, values = rng.integers(0, 7, 1000), rng.standard_normal(1000).astype("float32")

@@ -109,7 +109,7 @@ def test_take_matches_numpy_for_any_layout() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 9])
-def test_put_repeats_values_and_keeps_last_write(count: int) -> None:
+def test_put_repeats_values_and_stores_last_value_for_each_index(count: int) -> None:
     rng = generator()
     host = rng.integers(0, 100, (3, 4)).astype("float64")
     values = np.arange(count) + 0.5
@@ -127,7 +127,7 @@ def test_put_repeats_values_and_keeps_last_write(count: int) -> None:
         PyGPU.broadcast_to(PyGPU.zeros(1), (4,)).put([0], 1)
 
 
-def test_row_assignment_by_repeated_index_keeps_last_write() -> None:
+def test_row_assignment_by_repeated_index_stores_last_row() -> None:
     rng = generator()
     host = rng.integers(0, 100, (50, 64)).astype("float32")
     array, index = PyGPU.to_gpu(host), rng.integers(-50, 50, 80)
@@ -188,7 +188,7 @@ def test_choose_matches_numpy(mode: str) -> None:
     assert_same(out, numbers.choose(choices, mode=mode))
 
 
-def test_select_uses_first_true_condition() -> None:
+def test_select_uses_choice_of_first_true_condition() -> None:
     host = np.arange(10)
     both("select", [host < 3, host > 5], [-host, host * 2.5], 42)
     both("select", [host < 3, host[:, None] > 5], [host.astype("float32"), host.astype("int8")])

@@ -19,7 +19,7 @@ from support import assert_same, assert_same_refusal, of_few, outcome, told
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
-# Array sizes: near the sizes of tiles, and so large that several thread blocks share the work.
+# Array sizes that are near the sizes of tiles, or so large that several thread blocks share the work.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
 DENSITIES = [0.0, 0.01, 0.5, 1.0]
 
@@ -83,7 +83,7 @@ def test_mask_selects_elements_of_any_item_size(dtype: str) -> None:
     assert_same(array, wanted)
 
 
-def test_mask_of_any_layout_selects_in_c_order() -> None:
+def test_mask_of_any_layout_selects_elements_in_c_order() -> None:
     rng = generator()
     host = rng.integers(0, 1000, (12, 10, 8)).astype("int32")
     mask = mask_of(rng, host.shape)
@@ -152,7 +152,7 @@ def test_masked_assignment_of_scalar_or_row_matches_numpy() -> None:
 def test_masked_fill_can_be_captured() -> None:
     host = np.arange(40, dtype="float32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(host % 3 == 0)
-    array[mask] = 0.0  # This assignment compiles the kernel.
+    array[mask] = 0.0  # This assignment compiles the kernel before the capture.
     array[...] = host
     PyGPU.synchronize()
     stream = PyGPU.Stream()

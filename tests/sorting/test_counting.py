@@ -51,7 +51,7 @@ def test_weighted_bincount_is_bitwise_reproducible() -> None:
     np.testing.assert_allclose(np.bincount(x % 2, w).get(), few, rtol=1e-10, atol=1e-10)
 
 
-def test_counting_rejects_arguments_that_numpy_rejects() -> None:
+def test_counting_function_rejects_arguments_that_numpy_rejects() -> None:
     host = np.array([1, 2, 3])
     a = PyGPU.to_gpu(host)
     for call in (

@@ -24,7 +24,7 @@ def assert_same_histogram(got: Any, wanted: Any) -> None:
 
 
 def of_device(argument: Any) -> Any:
-    """Return an argument for PyGPU: host arrays in it are copied to the device."""
+    """Return an argument for PyGPU: the host arrays in the argument are copied to the device."""
     if isinstance(argument, list):
         return [of_device(one) for one in argument]
     return PyGPU.to_gpu(argument) if isinstance(argument, np.ndarray) else argument

@@ -116,7 +116,7 @@ def test_nan_quantiles_ignore_nan_like_numpy(dtype: str) -> None:
             check(PyGPU.nanpercentile(array, 60, 2, method=method), np.nanpercentile(host, 60, 2, method=method))
 
 
-def test_quantiles_write_to_out() -> None:
+def test_quantiles_write_to_out_array() -> None:
     host = values((5, 8), "float64")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros(8, "float64")
     assert PyGPU.median(array, 0, out) is out
@@ -128,7 +128,7 @@ def test_quantiles_write_to_out() -> None:
     check(kept, np.nanmedian(host, 1, keepdims=True))
 
 
-def test_median_of_no_element_is_nan_and_median_of_one_is_that_element() -> None:
+def test_median_of_no_elements_is_nan_and_median_of_one_element_is_element() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(PyGPU.median(PyGPU.zeros(0)), np.median(np.zeros(0)))
@@ -138,7 +138,7 @@ def test_median_of_no_element_is_nan_and_median_of_one_is_that_element() -> None
 
 
 @pytest.mark.parametrize("name", ["quantile", "nanquantile"])
-def test_quantiles_of_integers_0_and_1_keep_dtype(name: str) -> None:
+def test_quantiles_0_and_1_have_same_dtype_as_numpy(name: str) -> None:
     for dtype in ("int8", "float32"):
         host = np.array([[3, 1, 2], [6, 5, 4]], dtype)
         for q in (0, 1, [[0, 1]], [True, False], np.array([1])):
@@ -146,7 +146,7 @@ def test_quantiles_of_integers_0_and_1_keep_dtype(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
-def test_quantiles_broadcast_to_out_and_accept_lists() -> None:
+def test_quantiles_broadcast_to_out_array_and_accept_lists() -> None:
     host = np.array([3.0, 1.0, 2.0])
     for shape in ((), (2,), (2, 3)):
         out = PyGPU.zeros(shape)

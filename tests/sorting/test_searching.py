@@ -60,7 +60,7 @@ def test_searchsorted_matches_numpy_for_any_layout_and_dtype() -> None:
     )
 
 
-def test_searches_reject_arguments_that_numpy_rejects() -> None:
+def test_search_function_rejects_arguments_that_numpy_rejects() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)
     for call in (
@@ -112,7 +112,7 @@ def test_partition_separates_smaller_from_larger_elements(dtype: str) -> None:
         PyGPU.broadcast_to(copied, (2, 3, 100)).partition(0)
 
 
-def test_topk_returns_ordered_values_and_indices() -> None:
+def test_topk_returns_ordered_values_and_their_indices() -> None:
     rng = generator()
     host = rng.integers(0, 50, (4, 90, 3)).astype("float32")
     host[0, 3, 0] = np.nan

@@ -89,7 +89,7 @@ def test_unique_of_300001_elements_matches_numpy() -> None:
     check(PyGPU.unique(PyGPU.to_gpu(host), True, True, True), np.unique(host, True, True, True))
 
 
-def test_unique_of_any_layout_uses_c_order() -> None:
+def test_unique_of_any_layout_uses_c_order_of_elements() -> None:
     host = values(generator(), (6, 5, 4), "float32")
     array = PyGPU.to_gpu(host)
     for turn in ((slice(None, None, -1),), (..., slice(None, None, 2)), (slice(0, 0),), (0, 0, 0)):
@@ -99,12 +99,13 @@ def test_unique_of_any_layout_uses_c_order() -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32"])
-def test_array_api_unique_functions_distinguish_nans(dtype: str) -> None:
+def test_array_api_unique_functions_return_each_nan_separately(dtype: str) -> None:
     host = values(generator(), (40, 25), dtype)
     array = PyGPU.to_gpu(host)
     got, wanted = PyGPU.unique_all(array), np.unique_all(host)
     assert got._fields == wanted._fields
-    if host.dtype.kind == "c":  # NumPy does not specify the order of complex NaNs, so only counts are compared.
+    # NumPy does not specify the order of complex NaNs, so only the numbers of results are compared.
+    if host.dtype.kind == "c":
         assert got.counts.sum().item() == host.size
         assert got.values.size == wanted.values.size
         return

@@ -14,7 +14,7 @@ from PyGPU._native import host_sorting
 from support import assert_same, assert_same_refusal, outcome
 
 PyGPU.device_count()
-# Few cases of each kind run on a simulated GPU, because it compiles each kernel for the host.
+# Only a few cases of each kind run on a simulated GPU, because a simulated GPU compiles each kernel as a host program.
 IS_SIMULATED = simulated.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
@@ -93,7 +93,7 @@ def test_descending_argsort_is_stable() -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex64"])
 @pytest.mark.parametrize("length", [100, 5000])
-def test_in_place_sort_keeps_address_of_array(length: int, dtype: str) -> None:
+def test_in_place_sort_does_not_change_address_of_array(length: int, dtype: str) -> None:
     host = values((2, length), dtype)
     array = PyGPU.to_gpu(host)
     address = array.ptr
@@ -107,7 +107,7 @@ def test_in_place_sort_keeps_address_of_array(length: int, dtype: str) -> None:
     np.testing.assert_array_equal(whole.get(), wanted)
 
 
-def test_sorted_zeros_keep_their_signs() -> None:
+def test_signs_of_zeros_are_unchanged_by_sort() -> None:
     host = np.array([0.0, -0.0, 1.0, -0.0], np.float32)
     signs = np.signbit(PyGPU.sort(PyGPU.to_gpu(host)).get())
     assert signs.sum() == 2

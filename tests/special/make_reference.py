@@ -31,7 +31,7 @@ WIDE: Range = ("both", 1e-8, 1e2)
 def ndtr(x: Any) -> Any:
     """Return the area under the normal density.
 
-    It is not computed from erf alone, which would lose digits by cancellation.
+    The function does not use erf alone, because that would lose digits by cancellation.
     """
     return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
 
@@ -117,7 +117,7 @@ def agm(a: Any, b: Any) -> Any:
 
 
 def jacobi(name: str, u: Any, m: Any) -> Any:
-    """Return an elliptic function of Jacobi."""
+    """Return one of Jacobi's elliptic functions."""
     return mpmath.re(mpmath.ellipfun(name, u, m=m))
 
 
@@ -344,7 +344,7 @@ def limits(name: str) -> list[list[Any]]:
         return []
     rows: list[list[Any]] = []
     count = len(FUNCTIONS[name][1])
-    if "dd" not in "".join(function.types) and count > 1:  # The first operand of this function is an integer.
+    if "dd" not in "".join(function.types) and count > 1:  # The first operand of this special function is an integer.
         return []
     chosen = LIMITS if count == 1 else [*LIMITS[:7], 0.5] if count == 2 else [math.nan, math.inf, 0.0, 0.5, -1.0]
     if name == "hyp1f1":  # SciPy's hyp1f1 never returns for infinite operands.
@@ -356,7 +356,7 @@ def limits(name: str) -> list[list[Any]]:
 
 
 def main() -> None:
-    """Write the file."""
+    """Write reference.json."""
     mp.dps = 50
     found = {}
     for name in FUNCTIONS:

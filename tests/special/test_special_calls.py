@@ -19,7 +19,7 @@ X = np.linspace(0.05, 0.95, 12)
 
 
 @pytest.mark.enough_on("cpu")
-def test_special_exports_every_function_of_table() -> None:
+def test_special_module_exports_every_function_of_table() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in SPECIAL.glob("*.rs"))
     declared = {name for name in re.findall(r'special!\(\s*"(\w+)"', text) if not name.startswith("_")}
     composed = {"ellipj", "lambertw", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax", "sph_harm_y"}
@@ -35,7 +35,7 @@ def test_special_function_has_float32_or_float64_result(kind: str) -> None:
     assert result.tolist() == [-math.inf] * 3
 
 
-def test_special_promotes_operands_of_different_types() -> None:
+def test_special_function_promotes_operands_of_different_types() -> None:
     single, whole = PyGPU.ones(2, "float32"), PyGPU.ones(2, "int32")
     assert PyGPU.special.beta(single, 2.0).dtype == np.float32
     assert PyGPU.special.beta(single, whole).dtype == np.float64
@@ -75,7 +75,7 @@ def test_special_functions_are_fused_with_other_operations() -> None:
     assert total == pytest.approx(float((-X * np.log(X)).sum()), rel=1e-13)
 
 
-def test_special_rejects_complex_operands_and_wrong_operand_count() -> None:
+def test_special_function_rejects_complex_operand_and_wrong_operand_count() -> None:
     with pytest.raises(TypeError, match="ndtri"):
         PyGPU.special.ndtri(PyGPU.ones(2, "complex128"))
     with pytest.raises(TypeError, match="beta"):
@@ -194,7 +194,7 @@ def test_ufunc_of_scipy_with_device_array_runs_on_device() -> None:
     np.testing.assert_allclose(special.zeta(x + 1, 2.0).get(), special.zeta(X + 1, 2.0), rtol=1e-13)
 
 
-def test_spherical_harmonic_accepts_integers_and_keeps_precise_angles() -> None:
+def test_spherical_harmonic_is_accurate_and_rejects_float_orders() -> None:
     theta, phi = np.linspace(0.1, 3, 5), np.linspace(-2, 6, 5)
     n, m = np.array([0, 1, 2, 3, 1]), np.array([0, -1, 2, -2, 2])
     value = PyGPU.special.sph_harm_y(*map(PyGPU.to_gpu, (n, m, theta, phi))).get()
@@ -216,7 +216,7 @@ def test_spherical_harmonic_accepts_integers_and_keeps_precise_angles() -> None:
         PyGPU.special.sph_harm_y(2, 1, 0.5, 0.5, diff_n=1)
 
 
-def test_spherical_bessel_function_has_limits_and_parity() -> None:
+def test_spherical_bessel_function_has_correct_limits_and_parity() -> None:
     z = PyGPU.to_gpu(np.array([math.nan, math.inf, -math.inf, 0.0], "f4"))
     for derivative in (False, True):
         value = PyGPU.special.spherical_yn(2, z, derivative)
@@ -255,12 +255,12 @@ def test_hyp1f1_satisfies_kummers_transformation_where_series_cancel() -> None:
     a, b, x = (PyGPU.to_gpu(np.array(one)) for one in ([-20.5, 0.3, 35.0], [1.5, 4.2, 2.5], [30.0, 400.0, -25.0]))
     left, right = PyGPU.special.hyp1f1(a, b, x), PyGPU.exp(x) * PyGPU.special.hyp1f1(b - a, b, -x)
     np.testing.assert_allclose(left.get(), right.get(), rtol=1e-12)
-    # For these operands no series gives a significant digit, so the result is NaN rather than a wrong value.
+    # For these operands no series computes a single correct digit, so the result is NaN rather than a wrong value.
     hopeless = PyGPU.special.hyp1f1(PyGPU.to_gpu([-49.88991315751503]), 795.9205641960981, 532.2028053704885)
     assert math.isnan(hopeless.item())
 
 
-# Operands for which the algorithms of Cephes fail (large orders, heavy tails), with mpmath's values of the functions.
+# Operands for which the algorithms of Cephes fail (large orders, heavy tails), and the values that mpmath computes.
 EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
     ("stdtrit", (0.01, 0.265625), -1.4820017408364219e26),
     ("stdtrit", (0.0625, 0.734375), 3182.755442649455),
@@ -284,7 +284,8 @@ EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
 def test_special_function_is_accurate_at_extreme_parameters(name: str) -> None:
     operands, exact = zip(*(row[1:] for row in EXTREMES if row[0] == name), strict=True)
     columns = [PyGPU.to_gpu(np.array(column)) for column in zip(*operands, strict=True)]
-    # On the CPU backend, the argument `where` selects PyGPU's kernel instead of SciPy, whose quantiles end at 1e153.
+    # On the CPU backend, the argument `where` selects PyGPU's kernel instead of SciPy, whose quantiles never exceed
+    # 1e153.
     mask, out = PyGPU.ones(len(exact), bool), PyGPU.zeros(len(exact))
     value = getattr(PyGPU.special, name)(*columns, where=mask, out=out)
     np.testing.assert_allclose(value.get(), exact, rtol=1e-11)

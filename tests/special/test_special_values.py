@@ -1,6 +1,6 @@
-"""Test values of `PyGPU.special` against mpmath's, and limits against SciPy's.
+"""Test values of functions in `PyGPU.special` against mpmath, and their limits against SciPy.
 
-The file reference.json contains these values and limits.
+The file reference.json contains the values and limits of mpmath and SciPy.
 
 ``tests/special/make_reference.py`` writes the file.
 """
@@ -22,7 +22,7 @@ REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
 )
 pytestmark = pytest.mark.usefixtures("compiled_together")
 # Permitted relative errors: `TOLERANCES` for functions that lose digits, and `TOLERANCE` for all other functions.
-# Digits are lost by iterations, by differences of logarithms, and by Bessel functions near their first zeros.
+# Digits are lost in iterations, in differences of logarithms, and in Bessel functions near their first zeros.
 TOLERANCE = 1e-13
 TOLERANCES = {
     "ndtr": 2e-13,
@@ -34,10 +34,11 @@ TOLERANCES = {
     "iv": 1e-12,
     "kv": 1e-12,
 }
-# Functions whose limits at infinities differ from those of SciPy, or of SciPy's libraries AMOS and Boost.
+# Functions whose limits at infinity differ from SciPy's, or from those of the libraries AMOS and Boost, which SciPy
+# uses.
 OTHER_AT_INFINITY = ("i0", "i1", "jv", "lpmv", "yn", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri", "nbdtri")
-# Conditions under which the operands of a function are not compared with SciPy. For example, the CPU backend computes
-# the normal quantile of subnormal numbers with a relative error of 2e-9.
+# Conditions on operands under which a function is not compared with SciPy. For example, the CPU backend computes the
+# normal quantile of subnormal numbers with a relative error of 2e-9.
 OTHER_LIMITS = {
     "erfcinv": lambda y: 0 < y < 2.3e-308,
     "ndtri": lambda y: 0 < y < 2.3e-308,
@@ -46,7 +47,8 @@ OTHER_LIMITS = {
     "cotdg": lambda x: x == 0,
     "stdtrit": lambda df, p: p == 0,
 }
-# Functions with a separate float32 algorithm, which is tested too. All other functions compute in float64 and round.
+# Functions with a separate float32 algorithm, which is tested too. All other functions compute in float64, and round
+# the result.
 FLOATS = (
     *(
         "erf",
@@ -68,7 +70,7 @@ FLOATS = (
 
 
 def columns(rows: list[list[float]], function: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the operands and the results of reference rows as arrays."""
+    """Return the operands and the results in rows of the reference file as arrays."""
     table = [np.array(column) for column in zip(*rows, strict=True)]
     return table[: function.nin], table[function.nin :]
 
@@ -111,7 +113,7 @@ def test_special_function_at_limits_matches_scipy(name: str) -> None:
         rows = [row for row in rows if not OTHER_LIMITS[name](*row[: function.nin])]
     operands, expected = columns(rows, function)
     for actual, limit in zip(call(function, operands), expected, strict=True):
-        # The phase of an oscillating function has no significant digits at 1e300.
+        # At 1e300, the phase of an oscillating function has no correct digits.
         np.testing.assert_allclose(
             actual, limit, rtol=1e-12, atol=1e-149 if name in ("j0", "j1", "y0", "y1") else 1e-300
         )

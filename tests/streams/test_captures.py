@@ -1,8 +1,9 @@
 """Test every path by which a copy from host memory could enter a graph.
 
-A graph accesses the memory of a captured copy at each launch. Pageable memory may belong to another object by then.
-Therefore PyGPU rejects a copy from pageable memory before it calls the driver; the capture stays valid and contains no
-part of the copy. The graph keeps pinned memory alive. The simulated drivers report any copy that is not rejected.
+A graph accesses the memory of a captured copy at each launch. Between two launches, pageable memory may be freed and
+reused for another object. Therefore PyGPU rejects a copy from pageable memory before it calls the driver; the capture
+remains valid and contains no part of the copy. The graph keeps pinned memory alive. The simulated drivers report any
+copy that is not rejected.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def raw(kind: str, bench: Bench, *, up: bool, wait: bool = False, pinned: bool =
 
 
 def status(answer: Any) -> None:
-    """Raise the error that a status object represents."""
+    """Raise the error of a status object unless the status is success."""
     code = int(answer[-1] if isinstance(answer, tuple) else answer)
     if code:
         raise PyGPU.NotSupportedError(f"status {code}: cannot be captured")
@@ -107,8 +108,9 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
-    # A former defect: a captured copy read pageable memory at each launch, although its contents had changed.
+def test_capture_rejects_copy_of_pageable_memory_and_continues(name: str) -> None:
+    # A former defect: a captured copy read pageable memory at each launch, although the contents of the memory had
+    # changed.
     bench = Bench()
     PyGPU.synchronize()
     bench.stream.begin_capture()
@@ -135,9 +137,9 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
-def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
-    # PyCUDA's `In`, `Out` and `InOut` cannot be captured, because the host waits for the kernel before it copies back.
-    # PyGPU raises the error before pinned memory becomes part of the graph.
+def test_capture_rejects_launch_with_pycuda_host_arguments(kind: str, pinned: bool) -> None:
+    # PyCUDA's `In`, `Out` and `InOut` cannot be captured, because the host must wait for the kernel before it copies
+    # the results back. PyGPU raises the error before pinned memory becomes part of the graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
     given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
@@ -172,8 +174,8 @@ def test_graph_keeps_pinned_memory_alive_and_reads_it_at_each_launch() -> None:
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) -> None:
-    # During a capture in the mode "global", a driver forbids all threads to pin memory or to load a compiled module.
-    # A forbidden call also invalidates the capture.
+    # During a capture in the mode "global", a driver forbids all threads to pin memory or to load a compiled module. If
+    # a thread does so, the capture also becomes invalid.
     bench = Bench()
     other, kept = PyGPU.Stream(non_blocking=True), []
 
@@ -198,7 +200,8 @@ def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) 
 
 
 def test_kernel_first_used_in_capture_is_loaded_outside_capture(tmp_path: Path) -> None:
-    # During a capture, a driver may forbid the load of a compiled module, and invalidate the capture.
+    # During a capture, a driver may forbid the load of a compiled module; a forbidden load also invalidates the
+    # capture.
     script = """
 import numpy as np, PyGPU
 a, b = PyGPU.zeros((30, 40)), PyGPU.to_gpu(np.arange(1200.0).reshape(40, 30))

@@ -20,7 +20,7 @@ def test_unrecorded_event_is_complete() -> None:
     assert event.device == PyGPU.Device()
 
 
-def test_event_record_returns_the_event() -> None:
+def test_record_method_of_event_returns_same_event() -> None:
     event = PyGPU.Event()
     assert event.record() is event
     assert event.record(None) is event
@@ -41,7 +41,7 @@ def test_elapsed_time_is_milliseconds_from_event_to_argument() -> None:
     assert end.elapsed_time(start) == pytest.approx(-elapsed)
 
 
-def test_second_record_of_event_replaces_first() -> None:
+def test_second_record_of_event_replaces_first_record() -> None:
     start, end = PyGPU.Event().record(), PyGPU.Event().record()
     end.synchronize()
     first = start.elapsed_time(end)
@@ -88,7 +88,7 @@ def test_event_with_blocking_sync_can_be_waited_for() -> None:
         ({"flags": 0}, TypeError),
     ],
 )
-def test_failed_event_creation_reports_reason(arguments: dict, error: type) -> None:
+def test_failed_event_creation_raises_error_with_reason(arguments: dict, error: type) -> None:
     with pytest.raises(error):
         PyGPU.Event(**arguments)
 
@@ -117,7 +117,7 @@ def test_event_rejects_event_or_stream_of_another_driver() -> None:
         host.record(PyGPU.Stream())
 
 
-def test_stream_waits_for_dropped_event() -> None:
+def test_stream_waits_for_event_dropped_after_wait_call() -> None:
     stream = PyGPU.Stream()
     event = PyGPU.default_stream().record()
     stream.wait_event(event)
@@ -128,7 +128,7 @@ def test_stream_waits_for_dropped_event() -> None:
     stream.synchronize()
 
 
-def test_events_may_be_subclassed() -> None:
+def test_event_class_may_be_subclassed() -> None:
     class Mine(PyGPU.Event):
         pass
 

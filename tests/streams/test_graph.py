@@ -14,7 +14,7 @@ from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from support_kernels import needs_kernels
 
-VIEWS = {  # Functions that return a view of shape (6, 5) of an array with 60 elements.
+VIEWS = {  # Functions that take an array with 60 elements and return a view of it with shape (6, 5).
     "dense": lambda x: x[:30].reshape(6, 5),
     "parts_of_rows": lambda x: x.reshape(6, 10)[:, :5],
     "every_second_row": lambda x: x.reshape(12, 5)[::2],
@@ -119,7 +119,7 @@ def test_exception_in_with_block_of_graph_discards_capture() -> None:
         graph.launch()
 
 
-def test_memory_dropped_in_capture_exists_at_each_launch() -> None:
+def test_memory_of_array_dropped_in_capture_is_valid_at_each_launch() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     target = PyGPU.zeros(1000, "float32")
     stream.begin_capture()
@@ -137,7 +137,7 @@ def test_memory_dropped_in_capture_exists_at_each_launch() -> None:
     assert all(other.get()[0] == 9.0 for other in others)
 
 
-def test_array_accesses_on_two_streams_of_capture_keep_their_order() -> None:
+def test_array_accesses_on_two_streams_of_capture_run_in_recorded_order() -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a, b = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     one.begin_capture()
@@ -145,7 +145,7 @@ def test_array_accesses_on_two_streams_of_capture_keep_their_order() -> None:
     other.wait_stream(one)
     with other:
         b[...] = a
-    a.fill(2, stream=one)  # This write must run after the other stream has read `a`.
+    a.fill(2, stream=one)  # This write must run after the other stream has read the array `a`.
     one.wait_stream(other)
     graph = one.end_capture()
     for _ in range(3):
@@ -154,7 +154,7 @@ def test_array_accesses_on_two_streams_of_capture_keep_their_order() -> None:
         assert (b.get() == 1).all()
 
 
-def test_pinned_memory_is_read_and_written_at_each_launch() -> None:
+def test_pinned_memory_in_graph_is_read_and_written_at_each_launch() -> None:
     source, target = PyGPU.empty_pinned(100, "float32"), PyGPU.empty_pinned(100, "float32")
     source[:], target[:] = 1, 0
     a = PyGPU.zeros(100, "float32")
@@ -180,7 +180,7 @@ def _is_captured(call: Callable[[], object]) -> bool:
 
 @needs_kernels
 @pytest.mark.parametrize("host_side", sorted(VIEWS))
-def test_capture_of_pinned_memory_in_any_layout_succeeds_or_raises(host_side: str) -> None:
+def test_captured_copy_of_pinned_memory_in_any_layout_works_or_raises(host_side: str) -> None:
     read, written = PyGPU.zeros_pinned(60, "float32"), PyGPU.zeros_pinned(60, "float32")
     read[...] = np.arange(60)
     source, target = VIEWS[host_side](read), VIEWS[host_side](written)
@@ -224,7 +224,7 @@ def test_copies_by_raw_address_can_be_captured() -> None:
     _core.raw_free(second)
 
 
-def test_objects_kept_alive_by_graph_are_released_with_graph() -> None:
+def test_arrays_kept_alive_by_graph_are_released_with_graph() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -234,12 +234,12 @@ def test_objects_kept_alive_by_graph_are_released_with_graph() -> None:
     graph.launch()
     del graph
     PyGPU.synchronize()
-    PyGPU.trim_memory()  # The preceding synchronization has released the memory that the launch kept alive.
+    PyGPU.trim_memory()  # The synchronization above has released the memory that the launch kept alive.
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
 @needs_kernels
-def test_launches_are_captured_with_argument_values() -> None:
+def test_kernel_launches_are_captured_with_argument_values() -> None:
     kernel = PyGPU.Kernel(
         """__global__ void add(int *x, int value, int n) {
             int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,5 @@
-"""Test conditional graph nodes (if, else, while, switch). Backends without such nodes reject them."""
+"""Test conditional graph nodes (if, else, while, switch). Backends without conditional nodes reject them with an
+error."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ __global__ void choose(const int *which, cudaGraphConditionalHandle choice) {
 
 
 def number(value: int) -> Any:
-    """Return an array of one int on the device."""
+    """Return a device array that contains one int."""
     return PyGPU.full((), value, "int32")
 
 
@@ -45,7 +46,7 @@ def test_create_condition_on_hip_raises_error_with_remedy() -> None:
 
 @needs_conditions
 @pytest.mark.parametrize("default", [0, 1, 7])
-def test_if_body_runs_once_for_nonzero_value(default: int) -> None:
+def test_if_body_runs_once_if_condition_is_nonzero(default: int) -> None:
     a, b = PyGPU.zeros(100), PyGPU.zeros(100)
     with PyGPU.Graph() as graph:
         with graph.if_then(graph.create_condition(default)):
@@ -62,7 +63,7 @@ def test_if_body_runs_once_for_nonzero_value(default: int) -> None:
 
 @needs_conditions
 @pytest.mark.parametrize("default", [0, 1])
-def test_else_body_runs_for_zero_value(default: int) -> None:
+def test_else_body_runs_if_condition_is_zero(default: int) -> None:
     a = PyGPU.zeros(100)
     with PyGPU.Graph() as graph:
         then, otherwise = graph.if_else(graph.create_condition(default))
@@ -99,7 +100,7 @@ def test_while_body_repeats_until_kernel_clears_condition() -> None:
 @needs_conditions
 @needs_kernels
 @pytest.mark.parametrize("cases", [1, 3])
-def test_switch_runs_selected_case_only(cases: int) -> None:
+def test_switch_node_runs_selected_case_only(cases: int) -> None:
     module = PyGPU.Module(SOURCE)
     which, a = number(0), PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
@@ -138,7 +139,7 @@ def test_condition_of_outer_body_is_usable_in_nested_body() -> None:
 
 
 @needs_conditions
-def test_graph_keeps_memory_of_conditional_bodies_until_graph_is_dropped() -> None:
+def test_memory_of_conditional_bodies_stays_allocated_as_long_as_graph() -> None:
     target = PyGPU.zeros(1000, "uint8")
     gc.collect()
     PyGPU.synchronize()
@@ -159,7 +160,7 @@ def test_graph_keeps_memory_of_conditional_bodies_until_graph_is_dropped() -> No
 
 
 @needs_conditions
-def test_launch_and_other_streams_wait_for_uses_in_conditional_body() -> None:
+def test_launch_and_other_streams_wait_for_accesses_in_conditional_body() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b = PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -211,7 +212,7 @@ def test_outer_stream_rejects_work_during_capture_of_conditional_body() -> None:
 
 
 @needs_conditions
-def test_condition_in_wrong_state_or_capture_raises_error() -> None:
+def test_use_of_condition_in_wrong_state_or_capture_raises_error() -> None:
     a = PyGPU.zeros(10)
     graph, other = PyGPU.Graph(), PyGPU.Graph()
     with pytest.raises(ValueError, match="inside of `with graph:`"):
@@ -240,7 +241,7 @@ def test_condition_in_wrong_state_or_capture_raises_error() -> None:
 
 
 @needs_conditions
-def test_graph_end_inside_open_body_raises_error_and_discards_capture() -> None:
+def test_end_of_graph_inside_open_body_raises_error_and_discards_capture() -> None:
     graph, a = PyGPU.Graph(), PyGPU.zeros(10)
     graph.__enter__()
     origin = PyGPU.current_stream()
@@ -260,7 +261,7 @@ def test_graph_end_inside_open_body_raises_error_and_discards_capture() -> None:
 
 
 @needs_conditions
-def test_exception_in_body_propagates_and_ends_both_captures() -> None:
+def test_exception_in_conditional_body_is_raised_and_ends_both_captures() -> None:
     graph, streams = PyGPU.Graph(), []
 
     def capture() -> None:

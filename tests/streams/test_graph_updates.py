@@ -1,4 +1,4 @@
-"""Test updates of the parameters of one graph node, or of a whole graph, on every backend."""
+"""Test updates of one graph node or of a whole graph, on every backend."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE = """__global__ void add(int *x, int value, int n) {
 
 
 def captured(*calls: Any) -> PyGPU.Graph:
-    """Return a graph into which the given calls were captured."""
+    """Return a graph into which the given functions' work was captured."""
     graph = PyGPU.Graph()
     with graph:
         for call in calls:
@@ -87,7 +87,8 @@ def test_update_of_kernel_node_replaces_arguments_and_launch_shape() -> None:
     graph.launch()
     assert not x.get().any()
     np.testing.assert_array_equal(y.get(), 10)
-    graph.update(node, grid=1, block=(100, 1))  # The update passes no arguments, so the node keeps its arguments.
+    # The update passes no arguments, so the arguments of the node stay unchanged.
+    graph.update(node, grid=1, block=(100, 1))
     graph.launch()
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 100, 20, 10))
     graph.update(node, lambda: kernel[2, 100](x, 5, 150))
@@ -96,7 +97,7 @@ def test_update_of_kernel_node_replaces_arguments_and_launch_shape() -> None:
 
 
 @needs_kernels
-def test_update_with_invalid_arguments_raises_same_error_as_launch() -> None:
+def test_node_update_with_invalid_arguments_raises_same_error_as_launch() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x = PyGPU.zeros(1000, "int32")
     graph = captured(lambda: kernel[4, 256](x, 1, 1000))
@@ -113,7 +114,7 @@ def test_update_with_invalid_arguments_raises_same_error_as_launch() -> None:
     np.testing.assert_array_equal(x.get(), 1)
 
 
-def test_update_of_node_with_different_operation_raises_error() -> None:
+def test_update_of_graph_node_by_different_operation_raises_error() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.full(100, 9, "uint8")
     graph, other = captured(lambda: a.fill(3)), captured(lambda: b.fill(4))
     (node,) = graph.nodes
@@ -161,7 +162,7 @@ def test_graph_update_accepts_graph_with_same_operations() -> None:
     assert (c.get() == 2).all()
     assert (a.get() == 2).all()
     assert not b.get().any()
-    graph.update(graph.nodes[0], c, 5)  # Single nodes can still be updated after an update of the whole graph.
+    graph.update(graph.nodes[0], c, 5)  # After an update of the whole graph, single nodes can still be updated.
     graph.launch()
     assert (a.get() == 5).all()
 
@@ -202,7 +203,7 @@ def test_graph_update_keeps_new_arrays_alive_and_releases_old_arrays() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # The preceding synchronization has released the memory that the launch kept alive.
+        PyGPU.trim_memory()  # The synchronization above has released the memory that the launch kept alive.
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node
@@ -213,7 +214,7 @@ def test_graph_update_keeps_new_arrays_alive_and_releases_old_arrays() -> None:
 
 
 @needs_kernels
-def test_graph_update_keeps_replaced_array_that_another_node_uses() -> None:
+def test_graph_update_keeps_replaced_array_alive_for_another_node() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     with PyGPU.Graph() as graph:

@@ -1,6 +1,7 @@
-"""Test work on several streams: results match NumPy for any order in which the device runs unordered work.
+"""Test work on several streams: results match NumPy for any order in which the device runs work that has no required
+order.
 
-On the simulated driver a test also fails for two conflicting uses without an order, even if the results are right.
+On the simulated driver, a test also fails if two conflicting uses have no order, even if the results are right.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def test_random_work_on_four_streams_is_ordered(round_: int) -> None:
 
 @gpu_only
 @pytest.mark.usefixtures("unrest")
-def test_memory_is_freed_only_after_reads_on_other_streams() -> None:
+def test_memory_of_array_is_freed_only_after_reads_on_other_streams() -> None:
     first, second, third = (PyGPU.Stream(non_blocking=True) for _ in range(3))
     for number in range(20):
         with first:
@@ -191,7 +192,7 @@ class Lender:
 @gpu_only
 @pytest.mark.parametrize("way", ["interface", "tensor"])
 @pytest.mark.parametrize("again", ["interface", "tensor"])
-def test_imported_memory_is_freed_after_second_consumers_work(way: str, again: str) -> None:
+def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again: str) -> None:
     block = PyGPU.zeros(100, "uint8")
     driver = simulated.driver()
     if driver is None:
@@ -203,7 +204,7 @@ def test_imported_memory_is_freed_after_second_consumers_work(way: str, again: s
     pointer = imported.ptr
     lent = imported.__dlpack__(stream=foreign) if again == "tensor" else imported.__cuda_array_interface__
     if again == "interface":
-        PyGPU.synchronize()  # Wait for the stream that the array interface names, as the second consumer must.
+        PyGPU.synchronize()  # Wait for the stream that the array interface contains, as the second consumer must do.
     driver.foreign_fill(pointer, 1, 100, foreign)
     del block, lender, imported, lent
     assert (PyGPU.full(100, 2, "uint8").get() == 2).all()

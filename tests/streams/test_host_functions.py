@@ -1,4 +1,5 @@
-"""Test host functions on streams: the time and thread of their calls, errors, and the release of their objects."""
+"""Test host functions on streams: the time and the thread of a call, errors, and the release of the functions and their
+arguments."""
 
 from __future__ import annotations
 
@@ -106,9 +107,9 @@ def test_foreign_stream_calls_host_functions() -> None:
     assert seen == [1]
 
 
-def test_launch_of_3000_host_functions_returns() -> None:
-    # The queue of a driver holds fewer than 3000 functions. A caller of a full queue waits for the driver, and must not
-    # hold the GIL meanwhile, because the queued functions need the GIL.
+def test_launches_of_3000_host_functions_return() -> None:
+    # The queue of a driver holds fewer than 3000 functions. If the queue is full, the launch waits for the driver. The
+    # launch must not hold the GIL meanwhile, because the queued functions need the GIL.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
         stream.launch_host_function(seen.append, step)
@@ -232,7 +233,7 @@ def test_failed_launch_releases_host_function() -> None:
 # The following tests concern the lifetime of functions and their arguments.
 
 
-def test_host_function_and_arguments_are_released_once() -> None:
+def test_host_function_and_its_arguments_are_released_once() -> None:
     function, argument = Callback(), Callback()
     counts = sys.getrefcount(function), sys.getrefcount(argument)
     stream = PyGPU.Stream()
@@ -240,7 +241,7 @@ def test_host_function_and_arguments_are_released_once() -> None:
         stream.launch_host_function(function, argument)
     stream.synchronize()
     PyGPU.synchronize()
-    for _ in range(100):  # A thread of the driver queues the objects, and the main thread drops them later.
+    for _ in range(100):  # A thread of the driver puts the objects into a queue, and the main thread drops them later.
         if (sys.getrefcount(function), sys.getrefcount(argument)) == counts:
             break
         time.sleep(0.01)
@@ -249,8 +250,8 @@ def test_host_function_and_arguments_are_released_once() -> None:
 
 
 def test_host_function_may_drop_arrays() -> None:
-    # A drop inside a host function must not free memory at once: the free would wait for the host function,
-    # and the host function would wait for the free.
+    # An array that is dropped inside a host function must not free its memory at once: the free would wait for the host
+    # function, and the host function would wait for the free.
     held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -283,7 +284,7 @@ def test_graph_calls_host_function_at_each_launch() -> None:
     assert seen == [4, 8, 12]
 
 
-def test_host_function_lives_as_long_as_graph() -> None:
+def test_host_function_stays_alive_as_long_as_graph() -> None:
     function = Callback()
     alive = weakref.ref(function)
     graph = PyGPU.Graph()
@@ -309,7 +310,7 @@ def test_host_function_lives_as_long_as_graph() -> None:
 
 @gpu_only
 def test_host_function_is_rejected_in_capture_of_another_library() -> None:
-    # The test begins the capture by the driver's own function, so PyGPU does not observe the begin.
+    # The test begins the capture by a call of the driver, so PyGPU does not observe the beginning of the capture.
     driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
     begin, end = (
         (driver.hipStreamBeginCapture, driver.hipStreamEndCapture)
@@ -354,8 +355,8 @@ print("ended")
 
 @pytest.mark.starts_processes
 def test_process_exit_waits_for_running_host_function() -> None:
-    # At exit, PyGPU waits longer for a user's host function than for a callback of a library. The interpreter would end
-    # the thread of a function that still runs, which would abort the process.
+    # At exit, PyGPU waits longer for a user's host function than for a callback of a library. Otherwise, the
+    # interpreter would end the thread of a running function, which would abort the process.
     program = """
 import time, threading, PyGPU
 begun = threading.Event()
@@ -373,7 +374,7 @@ begun.wait()
 
 
 @pytest.mark.starts_processes
-def test_error_of_host_function_is_reported_at_exit_if_not_raised() -> None:
+def test_host_function_error_is_reported_at_exit_if_not_raised_before() -> None:
     program = """
 import sys, time, PyGPU
 stream = PyGPU.Stream()
@@ -388,7 +389,7 @@ sys.unraisablehook = lambda told: print(told.exc_type.__name__)
 # Tests of the functions in PyGPU.runtime, which offers the same interface as PybindGPU.
 
 
-def test_cuda_launch_host_func_returns_status() -> None:
+def test_function_cuda_launch_host_func_returns_status() -> None:
     stream, seen = PyGPU.cudaStream_t(), []
     assert PyGPU.cudaLaunchHostFunc(stream, seen.append, 1) == 0
     assert PyGPU.cudaLaunchHostFunc(None, seen.append) == 0

@@ -17,7 +17,7 @@ gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a dr
 
 
 class Foreign:
-    """Imitate a stream of another library."""
+    """Imitate a stream object of another library."""
 
     def __init__(self, pair: object) -> None:
         self.pair = pair
@@ -27,7 +27,7 @@ class Foreign:
 
 
 class Deprecated:
-    """Imitate a stream with the protocol of older library versions."""
+    """Imitate a stream object with the stream protocol of older versions of libraries."""
 
     def __init__(self, pair: object) -> None:
         self.__cuda_stream__ = pair
@@ -45,7 +45,7 @@ def test_new_stream_is_idle_and_differs_from_default_stream() -> None:
 @pytest.mark.parametrize(
     "arguments", [{"non_blocking": True}, {"priority": -1}, {"priority": np.int32(5)}, {"device": 0}]
 )
-def test_streams_have_requested_properties(arguments: dict) -> None:
+def test_streams_can_be_created_with_flags_priority_and_device(arguments: dict) -> None:
     PyGPU.Stream(**arguments).synchronize()
 
 
@@ -62,7 +62,7 @@ def test_streams_have_requested_properties(arguments: dict) -> None:
         ({"flags": 1}, TypeError),
     ],
 )
-def test_failed_stream_creation_reports_reason(arguments: dict, error: type) -> None:
+def test_failed_stream_creation_raises_error_with_reason(arguments: dict, error: type) -> None:
     with pytest.raises(error):
         PyGPU.Stream(**arguments)
 
@@ -88,7 +88,7 @@ def test_handle_two_is_per_thread_default_stream() -> None:
     stream.synchronize()
 
 
-def test_from_handle_of_existing_stream_equals_that_stream() -> None:
+def test_from_handle_with_handle_of_stream_returns_equal_stream() -> None:
     stream = PyGPU.Stream()
     again = PyGPU.Stream.from_handle(stream.handle, owner=stream)
     assert again == stream
@@ -116,7 +116,7 @@ def test_from_handle_rejects_values_that_are_no_handles(handle: object, error: t
         PyGPU.Stream.from_handle(handle)
 
 
-def test_owner_of_imported_stream_lives_as_long_as_stream() -> None:
+def test_owner_of_imported_stream_is_kept_alive_by_stream() -> None:
     class Owner:
         pass
 
@@ -239,7 +239,7 @@ def test_streams_of_two_drivers_cannot_wait_for_each_other() -> None:
 
 
 @pytest.mark.parametrize("event", [None, 0, object()])
-def test_stream_wait_and_record_reject_non_events(event: object) -> None:
+def test_stream_wait_and_record_reject_objects_that_are_no_events(event: object) -> None:
     with pytest.raises(TypeError):
         PyGPU.Stream().wait_event(event)
     if event is not None:
@@ -269,7 +269,7 @@ def test_with_block_makes_stream_current_and_restores_previous_stream() -> None:
     assert PyGPU.current_stream() == PyGPU.default_stream()
 
 
-def test_default_stream_can_be_current_inside_another() -> None:
+def test_default_stream_can_be_current_inside_block_of_another_stream() -> None:
     with PyGPU.Stream(), PyGPU.default_stream():
         assert PyGPU.current_stream().is_default
 
@@ -296,7 +296,7 @@ def test_exit_of_stream_without_enter_raises() -> None:
 
 
 @two_devices
-def test_current_streams_of_devices_are_independent() -> None:
+def test_current_stream_is_separate_for_each_device() -> None:
     with PyGPU.Stream(device=0) as first, PyGPU.Stream(device=1) as second:
         assert PyGPU.current_stream(0) == first
         assert PyGPU.current_stream(1) == second

@@ -27,7 +27,7 @@ def there_and_back(host: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def shared(array: GPUArray, foreign: SupportsDLPack, on_device: SupportsCudaArrayInterface) -> GPUArray:
-    """Import memory of another library by a protocol, and use the library's arrays as operands."""
+    """Import another library's memory by a protocol, and use the other library's arrays as operands."""
     lent: SupportsDLPack = array
     described: SupportsCudaArrayInterface = array
     assert_type(PyGPU.from_dlpack(lent), GPUArray)

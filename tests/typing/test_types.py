@@ -1,7 +1,7 @@
-"""Test that type checkers accept the valid programs of this folder, and find each error of `wrong.py`.
+"""Test that type checkers accept the valid programs in tests/typing, and find each error of `wrong.py`.
 
-The checkers read the stubs that are generated from the declarations. A line of `wrong.py` that ends in
-``# error: code`` must have an error, with that code of mypy, and no other line may have one.
+The checkers read the stubs that are generated from the declarations. A line of `wrong.py` that ends in ``# error:
+code`` must have an error with mypy's code `code`, and no other line may have an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Errors = dict[tuple[str, int], set[str]]
 
 
 def marked(path: Path) -> dict[int, str]:
-    """Return the numbers of the lines that must have an error, each with the error code of mypy."""
+    """Return the numbers of the lines of a program that must have an error, each with the error code of mypy."""
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return {number: found[1] for number, line in lines if (found := re.search(r"# error: ([a-z-]+)$", line))}
 

@@ -1,4 +1,7 @@
-"""Contain invalid lines. A type checker must report each marked line, with mypy's code, and no other line."""
+"""Contain invalid lines.
+
+A type checker must report each line that is marked with mypy's error code, and no other line.
+"""
 
 import numpy as np
 
@@ -47,5 +50,5 @@ PyGPU.set_device(None, 3)  # error: call-arg
 
 
 def mean(x: GPUArray) -> float:
-    """Return the result of a reduction. It is an array, and not the float that the function declares."""
+    """Return the result of a reduction. The result is an array, but the function declares a float."""
     return x.mean()  # error: return-value

@@ -58,7 +58,7 @@ def test_real_part_of_real_array_is_array_itself():
     assert PyGPU.imag(array).tolist() == [0, 0, 0]
 
 
-def test_real_and_imag_accept_numbers_and_out_argument():
+def test_real_and_imag_functions_accept_numbers_and_out_argument():
     assert PyGPU.real(3 + 4j).item() == 3
     assert PyGPU.imag(3.5).item() == 0
     out = PyGPU.zeros((2, 3))

@@ -1,4 +1,4 @@
-"""Test `a.flat` against NumPy's iterator."""
+"""Test that `a.flat` of a device array `a` behaves like NumPy's iterator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEYS = [
     slice(1, 9, 3),
     slice(None, None, -2),
     ...,
-    # Before NumPy 2.4, the result for the key `()` has the shape of the array.
+    # Before NumPy 2.4, `a.flat[()]` has the shape of `a`.
     *([()] if is_numpy("2.4") else []),
     [0, 5, 5],
     np.array([2, 1]),
@@ -40,7 +40,7 @@ def pair(layout: str) -> tuple[np.ndarray, PyGPU.GPUArray, np.ndarray, PyGPU.GPU
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "scalar"])
 @pytest.mark.parametrize("key", KEYS, ids=str)
-def test_flat_reads_and_writes_like_numpy(layout, key):
+def test_flat_iterator_reads_and_writes_like_numpy(layout, key):
     host, array, host_view, view = pair(layout)
     found, expected = view.flat[key], host_view.flat[key]
     np.testing.assert_array_equal(found.get(), expected)
@@ -48,14 +48,15 @@ def test_flat_reads_and_writes_like_numpy(layout, key):
     found.fill(99)
     np.testing.assert_array_equal(array.get(), host)
     for value in (-1, [-2], [-3, -4]):
-        if isinstance(key, tuple) or (np.ndim(expected) == 0 and np.ndim(value)):  # NumPy rejects these values.
+        # NumPy raises an error for these assigned values.
+        if isinstance(key, tuple) or (np.ndim(expected) == 0 and np.ndim(value)):
             continue
         host_view.flat[key] = value
         view.flat[key] = value
         np.testing.assert_array_equal(array.get(), host)
 
 
-def test_flat_accepts_device_indices_and_masks():
+def test_flat_iterator_accepts_device_indices_and_masks():
     host, array, host_view, view = pair("F")
     for key in (np.array([5, 0]), host_view.ravel() > 4):
         np.testing.assert_array_equal(view.flat[PyGPU.to_gpu(key)].get(), host_view.flat[key])
@@ -64,14 +65,14 @@ def test_flat_accepts_device_indices_and_masks():
         np.testing.assert_array_equal(array.get(), host)
 
 
-def test_assignment_to_flat_repeats_values():
+def test_assignment_to_flat_repeats_values_until_array_is_full():
     host, array, host_view, view = pair("strided")
     host_view.flat = [1, 2, 3, 4]
     view.flat = [1, 2, 3, 4]
     np.testing.assert_array_equal(array.get(), host)
 
 
-def test_flat_of_0d_array_has_one_element():
+def test_flat_iterator_of_0d_array_has_one_element():
     _, array, _, view = pair("scalar")
     assert len(view.flat) == 1
     assert view.flat[0].item() == 6
@@ -82,7 +83,7 @@ def test_flat_of_0d_array_has_one_element():
 
 @pytest.mark.parametrize("key", [12, -13, (1, 2), None, "x", [True] * 12, True])
 @since_numpy("2.4", "errors for masks of another length")
-def test_flat_rejects_invalid_keys_with_same_errors_as_numpy(key):
+def test_flat_iterator_rejects_invalid_keys_with_same_errors_as_numpy(key):
     host, array, *_ = pair("C")
     with pytest.raises(IndexError):
         host.flat[key] if key is not True else host.flat[[True]]
@@ -105,7 +106,7 @@ def test_flat_iterator_index_counts_elements_in_c_order():
     assert view.flat.copy().tolist() == host_view.flat.copy().tolist()
 
 
-def test_comparison_of_flat_compares_elements():
+def test_comparison_of_flat_iterator_compares_elements():
     _, array, *_ = pair("C")
     assert (array.flat == array.flat).all()
     assert (array.flat < 6).get().sum() == 6

@@ -33,7 +33,7 @@ def test_ravel_and_flatten_read_elements_in_same_order_as_numpy(layout, order):
     np.testing.assert_array_equal(array.get(), host)
 
 
-def test_ravel_in_memory_order_of_fortran_array_is_view():
+def test_ravel_in_memory_order_k_of_fortran_array_is_view():
     array = PyGPU.to_gpu(HOST).T
     array.ravel("K")[0] = 99
     assert array[0, 0, 0].item() == 99

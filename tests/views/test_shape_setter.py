@@ -1,4 +1,4 @@
-"""Test assignments to `a.shape`: the array gets another view of its memory, as in NumPy."""
+"""Test assignments to `a.shape`: the array describes the same memory with another shape, as in NumPy."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def test_shape_setter_accepts_shapes_that_numpy_accepts(shape: Any) -> None:
 
 @pytest.mark.skipif(IS_DEPRECATED, reason="warnings are errors in `outcome`")
 @pytest.mark.parametrize("name", VIEWS)
-def test_shape_setter_rejects_shape_that_needs_copy_or_other_size(name: str) -> None:
+def test_shape_setter_rejects_shape_that_needs_copy_or_has_wrong_size(name: str) -> None:
     view, shape = VIEWS[name]
     assert_same_assignment(view(PyGPU.arange(12)), view(np.arange(12)), shape)
 
 
-def test_error_of_rejected_shape_contains_both_shapes() -> None:
+def test_error_for_rejected_shape_contains_old_and_new_shape() -> None:
     a = PyGPU.arange(12).reshape(3, 4).T
     with pytest.raises(
         AttributeError, match=r"array of shape \(4, 3\) and strides \(8, 32\) has no view of shape \(12,\)"
@@ -82,7 +82,7 @@ def test_shape_setter_warns_if_numpy_warns() -> None:
     assert a.shape == (2, 3)
 
 
-def test_array_with_new_shape_keeps_its_memory_and_other_views() -> None:
+def test_array_with_new_shape_has_same_memory_and_other_views_are_valid() -> None:
     a = PyGPU.arange(6)
     view, memory = a[1:], a.gpudata
     address = a.ptr
@@ -135,7 +135,7 @@ def test_shape_of_subclass_and_borrowed_tensor_can_be_set() -> None:
     del before
 
 
-def test_memory_is_freed_with_last_view_after_new_shape() -> None:
+def test_memory_is_freed_with_last_view_after_shape_assignment() -> None:
     PyGPU.flush()
     before = PyGPU.memory_statistics()["bytes"]
     a = PyGPU.empty(1 << 22, "uint8")

@@ -1,4 +1,4 @@
-"""Test views with arbitrary strides: they equal NumPy's, and never reach beyond the array's block of memory."""
+"""Test views with arbitrary strides: the views equal NumPy's, and never reach beyond the array's block of memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_as_strided_view_matches_numpy(shape: Any, strides: Any) -> None:
         if wanted[0] == "error":
             assert_same_refusal(got, wanted)
         elif host is HOST and strides == [-4]:
-            # With these strides NumPy reads memory before the block, so there is no valid result for a comparison.
+            # With these strides NumPy reads memory before the array's block, so its result is undefined.
             assert_same_refusal(got, ("error", ValueError()))
         else:
             assert_same(got[1], wanted[1])
@@ -50,7 +50,7 @@ def test_as_strided_rejects_view_beyond_memory_block() -> None:
     assert a.tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_write_to_as_strided_view_changes_array_unless_read_only() -> None:
+def test_write_to_as_strided_view_changes_array_unless_view_is_read_only() -> None:
     a = PyGPU.zeros((3, 3)) + 1
     diagonal = ours.as_strided(a, (3,), (32,))
     diagonal[...] = 5
@@ -104,7 +104,7 @@ def test_sliding_window_view_is_writeable_if_requested() -> None:
         ours.sliding_window_view(np.arange(6), 3)  # type: ignore[arg-type]
 
 
-def test_moving_average_of_windows_matches_numpy() -> None:
+def test_moving_average_of_sliding_windows_matches_numpy() -> None:
     host = np.sin(np.arange(50.0))
     got = PyGPU.lib.stride_tricks.sliding_window_view(PyGPU.to_gpu(host), 5).mean(axis=-1)
     np.testing.assert_allclose(got.get(), numpys.sliding_window_view(host, 5).mean(axis=-1), rtol=1e-12, atol=1e-15)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the workflows: against GitHub's schema, for security, and the scripts of jobs.
+# Checks the workflows against GitHub's schema, for security problems, and for errors in the scripts of jobs.
 #
 #     lint_workflows.sh BIN
 #

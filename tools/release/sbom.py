@@ -2,8 +2,8 @@
 
     python tools/release/sbom.py [FILE]
 
-Without FILE the program prints the document. It contains no time and no random number, so that two runs give the same
-bytes. The crates are those of ``tools/licenses.py``, with the checksums of Cargo.lock.
+Without FILE the program prints the document. The document contains no time and no random number, so that two runs give
+the same bytes. The crates are those of ``tools/licenses.py``, with the checksums of Cargo.lock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check that every file has the version of Cargo.toml, or print the changelog's section of the version.
+"""Check that every copy of PyGPU's version equals Cargo.toml's, or print the version's section of the changelog.
 
     python tools/release/version.py [--tag v0.2.0] [--notes]
 
@@ -30,7 +30,7 @@ def version() -> str:
 
 
 def sections(changelog: str) -> dict[str, tuple[str | None, str]]:
-    """Return the date and the text of each section of the changelog, by version."""
+    """Return the date and the text of each changelog section, by version."""
     heads = list(HEADING.finditer(changelog))
     ends = [head.start() for head in heads[1:]] + [len(changelog)]
     return {

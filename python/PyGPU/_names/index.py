@@ -324,9 +324,7 @@ GROUPS = {
         "full_like", "geomspace", "hamming", "hanning", "kaiser", "linspace", "logspace", "ndarray", "ones",
         "ones_like", "open_shared", "require", "to_gpu", "to_gpu_async", "zeros", "zeros_like",
     ),
-    "Files": (
-        "fromfile", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed",
-    ),
+    "Files": ("fromfile", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed"),
     "Functions of each element": (
         "Ufunc", "abs", "absolute", "acos", "acosh", "add", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
         "arctan2", "arctanh", "around", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count",
@@ -372,9 +370,7 @@ GROUPS = {
         "convolve", "correlate", "gradient", "interp", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint",
         "polymul", "polysub", "polyval", "roots", "trapezoid", "unwrap", "vander",
     ),
-    "Functions applied to parts of an array": (
-        "apply_along_axis", "apply_over_axes", "piecewise",
-    ),
+    "Functions applied to parts of an array": ("apply_along_axis", "apply_over_axes", "piecewise"),
     "Matrices and grids": (
         "c_", "diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", "eye", "identity", "indices", "ix_",
         "mask_indices", "meshgrid", "mgrid", "ogrid", "r_", "ravel_multi_index", "trace", "tri", "tril", "tril_indices",
@@ -393,26 +389,18 @@ GROUPS = {
         "corrcoef", "cov", "cross", "dot", "einsum", "einsum_path", "inner", "kron", "matmul", "matvec", "outer",
         "tensordot", "vdot", "vecdot", "vecmat",
     ),
-    "Scans": (
-        "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum",
-    ),
+    "Scans": ("cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"),
     "Selection": (
         "flatiter", "argwhere", "choose", "compress", "extract", "flatnonzero", "nonzero", "place", "put",
         "put_along_axis", "putmask", "repeat", "select", "take", "take_along_axis",
     ),
-    "Views": (
-        "broadcast_to", "expand_dims", "flip", "moveaxis",
-    ),
-    "Pinned host memory": (
-        "empty_like_pinned", "empty_pinned", "zeros_pinned",
-    ),
+    "Views": ("broadcast_to", "expand_dims", "flip", "moveaxis"),
+    "Pinned host memory": ("empty_like_pinned", "empty_pinned", "zeros_pinned"),
     "Devices": (
         "Device", "can_access_peer", "current_device", "device_count", "device_properties", "enable_peer_access",
         "reset_device", "set_default_device", "set_device", "synchronize",
     ),
-    "Streams and events": (
-        "Event", "Stream", "current_stream", "default_stream",
-    ),
+    "Streams and events": ("Event", "Stream", "current_stream", "default_stream"),
     "Kernels": (
         "Graph", "GraphBody", "GraphCondition", "GraphNode", "In", "InOut", "Kernel", "LaunchConfig", "Module", "Out",
         "Struct", "Surface", "TensorMap", "Texture", "TextureArray", "pointers",
@@ -422,22 +410,14 @@ GROUPS = {
         "memory_statistics", "pinned_limit", "set_allocator", "set_host_cache_limit", "set_memory_limit",
         "set_memory_release_threshold", "set_pinned_limit", "trim_memory", "using_allocator",
     ),
-    "When it is computed": (
-        "fusion", "flush", "fusion_report",
-    ),
-    "What was found": (
-        "backend_name", "config", "driver_version", "show_config",
-    ),
+    "When it is computed": ("fusion", "flush", "fusion_report"),
+    "What was found": ("backend_name", "config", "driver_version", "show_config"),
     "Exceptions": (
         "StreamOrderWarning", "BackendUnavailableError", "CompileError", "CudaError", "ForkError", "NotSupportedError",
         "OutOfMemoryError",
     ),
-    "Bindings": (
-        "as_argtype", "get_include",
-    ),
-    "Modules": (
-        "as_cupy", "as_pycuda", "get_array_module",
-    ),
+    "Bindings": ("as_argtype", "get_include"),
+    "Modules": ("as_cupy", "as_pycuda", "get_array_module"),
     "NumPy's own": (
         "False_", "ScalarType", "True_", "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "bool_",
         "byte", "bytes_", "cdouble", "character", "complexfloating", "csingle", "double", "dtypes", "errstate",
@@ -449,9 +429,7 @@ GROUPS = {
         "typecodes", "typename", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong", "unsignedinteger", "ushort",
         "void",
     ),
-    "PybindGPU's classes and constants": (
-        "Allocator", "SUPPORTED_DTYPES",
-    ),
+    "PybindGPU's classes and constants": ("Allocator", "SUPPORTED_DTYPES"),
 }
 """The names of each group of the reference, classes first."""
 

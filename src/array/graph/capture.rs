@@ -46,8 +46,8 @@ pub fn end(stream: &Stream) -> Result<Graph> {
     Graph::new(cut(stream)?)
 }
 
-/// Ends the capture of a stream, and returns the captured work without instantiating it. The work will replace a part
-/// of another graph.
+/// Ends the capture of a stream, and returns the captured work without instantiating a graph. An update uses this work
+/// to replace a part of another graph.
 ///
 /// # Errors
 /// `ValueError` if the stream is not capturing; driver errors, e.g. for an invalidated capture.

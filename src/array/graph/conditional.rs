@@ -1,10 +1,10 @@
-//! Defines conditional nodes of graphs. Kernels set a number while the graph runs; this number decides whether the body
-//! of the node runs, or runs again.
+//! Defines conditional nodes of graphs. Kernels set a number while the graph runs; this number decides whether, and how
+//! often, the body of the node runs.
 //!
-//! A body is a graph that a separate stream captures directly after its conditional node was added. The node therefore
-//! depends on everything captured before it in the enclosing capture, and the body may use any block without further
-//! synchronization. In the enclosing graph, the blocks that the body uses are recorded as used by the node. The
-//! enclosing capture accepts no work while a body is being captured.
+//! The body of a conditional node is a graph that a separate stream captures directly after the node was added. The
+//! node therefore depends on everything captured before it in the enclosing capture, and the body may use any block
+//! without further synchronization. In the enclosing graph, the blocks that the body uses are recorded as used by the
+//! node. The enclosing capture accepts no work while a body is being captured.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture::{self, Capture};
 
-/// A condition: the number that kernels set and a conditional node reads.
+/// A condition: a number that kernels set and that a conditional node reads.
 pub struct Condition {
     raw: Raw,
     capture: Arc<Capture>,
@@ -64,8 +64,8 @@ impl Condition {
         // SAFETY: the borrow keeps the stream alive.
         let raw = unsafe { device.backend().graphs()?.create_condition(device.index(), stream.handle(), default) }?;
         if let Some(owner) = &raw.owner {
-            // The owner contains the condition's number, whose address the graph's kernels use, so the graph keeps the
-            // owner alive.
+            // The owner contains the value of the condition, which the graph's kernels write. The graph therefore keeps
+            // the owner alive.
             capture.retain(Box::new(Arc::clone(owner)));
         }
         Ok(Self { raw, capture, decides: AtomicBool::new(false) })
@@ -76,8 +76,7 @@ impl Condition {
         self.raw.handle.0
     }
 
-    /// Returns the object that must stay alive as long as kernels use the condition's handle, if there is such an
-    /// object.
+    /// Returns the object, if there is one, that must stay alive as long as kernels use the condition's handle.
     pub fn owner(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.raw.owner.clone()
     }
@@ -165,7 +164,7 @@ fn take(is_wanted: impl Fn(&OpenBody) -> bool) -> Option<OpenBody> {
     Some(open.remove(place))
 }
 
-/// Ends all active captures of bodies inside a capture, innermost first. Returns whether there were such captures.
+/// Ends all active captures of conditional bodies inside a capture, innermost first. Returns whether there were any.
 pub(super) fn end_within(capture: &Arc<Capture>) -> bool {
     let mut any = false;
     while let Some(open) = take(|open| is_within(&open.capture, capture)) {

@@ -1,7 +1,7 @@
 //! Defines graphs: work of a stream that is captured once and launched repeatedly as a whole.
 //!
-//! A graph owns everything it uses: blocks, kernels, and the host memory of its copies. For hazard tracking, a launch
-//! is one use of each block. If only one stream uses the blocks, a launch costs one driver call.
+//! A graph owns everything it uses: memory blocks, kernels, and the host memory of its copies. For hazard tracking, a
+//! launch is one use of each memory block. If only one stream uses the blocks, a launch costs one driver call.
 //!
 //! - `capture` begins and ends captures of streams, [`conditional`] captures of the bodies of conditional nodes.
 //! - `resources` lists the resources of a graph; `update` changes the parameters of operations in the executable graph,
@@ -36,7 +36,7 @@ pub struct Graph {
     spare: Mutex<Option<Stream>>,
 }
 
-/// The driver's graphs and the resources that must stay alive while a launch is running.
+/// The driver's graph handles, and the resources that must stay alive while a launch is running.
 struct GraphState {
     device: Device,
     epoch: u32,
@@ -98,7 +98,7 @@ impl Graph {
         Err(Error::value(format!("the graph was destroyed when {} was reset; capture it again", self.device())))
     }
 
-    /// Uploads the executable graph to the device, so that the first launch costs no more than later ones.
+    /// Uploads the executable graph to the device, so that its first launch costs no more than later launches.
     ///
     /// # Errors
     /// `ValueError` for a stream of another device; driver errors.
@@ -111,8 +111,8 @@ impl Graph {
         self.hold_on(stream, &held)
     }
 
-    /// Launches the graph on a stream, after all conflicting uses of its memory blocks. Later uses of these blocks wait
-    /// for the launch.
+    /// Launches the graph on a stream, after all uses that conflict with the graph's uses of its memory blocks. Later
+    /// uses of these blocks wait for the launch.
     ///
     /// # Errors
     /// `ValueError` for a stream of another device; driver errors.
@@ -125,16 +125,16 @@ impl Graph {
         let held = self.parts.held();
         let uses: SmallVec<[BlockUse<'_>; 8]> = held.uses.iter().map(|(block, access)| (block, *access)).collect();
         ordered(&uses, stream, || {
-            // SAFETY: both handles are alive, and `parts` keeps all memory alive until the stream has completed the
-            // launch.
+            // SAFETY: the handles of graph and stream are alive, and `parts` keeps the graph's memory alive until the
+            // stream has completed the launch.
             unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
             self.hold_on(stream, &held)
         })?;
         self.check_ends(&held)
     }
 
-    /// Checks the red zone after each block that the graph writes. This happens on the CPU only, where launches of
-    /// single kernels are checked in the same way.
+    /// Checks the red zone after each memory block that the graph writes. Does nothing on a GPU. On the CPU, launches
+    /// of single kernels are checked in the same way.
     fn check_ends(&self, held: &GraphResources) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {
@@ -153,8 +153,8 @@ impl Graph {
     }
 
     /// Keeps the graph's resources alive until the stream has completed the launch. For a borrowed stream, which may be
-    /// destroyed before the graph, an event is recorded immediately. For other streams the event is recorded when the
-    /// graph is dropped.
+    /// destroyed before the graph, an event is recorded immediately. For any other stream, the event is recorded when
+    /// the graph is dropped.
     fn hold_on(&self, stream: &Stream, held: &Arc<GraphResources>) -> Result<()> {
         if stream.is_foreign() {
             return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
@@ -182,7 +182,7 @@ impl Drop for Graph {
 impl Drop for GraphState {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // At process exit PyGPU frees nothing, so the resources are leaked.
+            // At process exit PyGPU frees nothing, so the graph's resources are leaked.
             std::mem::forget(Arc::clone(self.held.get_mut().unwrap_or_else(PoisonError::into_inner)));
             return;
         }
@@ -190,7 +190,7 @@ impl Drop for GraphState {
             return;
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
-        // SAFETY: all launches are complete, or there were none, and `self` is the only owner.
+        // SAFETY: all launches of the executable graph are complete, and `self` is its only owner.
         shutdown::defer(unsafe { graphs.destroy_executable(self.device.index(), self.executable) });
     }
 }

@@ -8,8 +8,8 @@ use pygpu_base::error::Result;
 use pygpu_memory::Access;
 use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
-/// Objects, other than memory blocks, that a graph keeps alive and does not otherwise use. After an update, several
-/// graphs share them.
+/// Objects, other than memory blocks, that a graph keeps alive and does not otherwise use. After an update of one graph
+/// from another, both graphs share them.
 type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 
 /// An operation of a graph, with the resources that it uses.
@@ -21,15 +21,16 @@ pub struct GraphOperation {
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, if known.
     pub part: Option<SharedResource>,
-    /// Resources other than `uses` and `part` that the last update of this operation added. `None` if it was not
-    /// updated.
+    /// Resources other than `uses` and `part` that the last update of this operation added; `None` if the operation was
+    /// not updated.
     pub(super) things: Option<GraphLeases>,
 }
 
 /// An immutable snapshot of all resources of a graph. An update of the graph creates a new snapshot.
 #[derive(Clone, Default)]
 pub(super) struct GraphResources {
-    /// The memory blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.
+    /// The memory blocks that the graph uses, each once, with the access `Write` if any operation writes the block,
+    /// otherwise `Read`.
     pub uses: Vec<UsedBlock>,
     /// The operations, in the order of their capture.
     pub nodes: Vec<GraphOperation>,
@@ -57,8 +58,8 @@ impl GraphResources {
         Ok(held)
     }
 
-    /// Returns a copy of these resources in which the operation at index `place` is replaced by the only operation of
-    /// `from`.
+    /// Returns a copy of these resources. In the copy, the operation at index `place` is replaced by the only operation
+    /// of `from`.
     pub fn with_node(&self, place: usize, from: Self) -> Self {
         let mut held = self.clone();
         let things: Vec<GraphResource> = vec![Box::new(from.things)];
@@ -71,9 +72,9 @@ impl GraphResources {
         held
     }
 
-    /// Returns the resources after an update of all operations from a graph `other` with the same operations. The
-    /// driver pairs the operations of the two graphs, so no memory block can be attributed to a single operation any
-    /// more.
+    /// Returns the resources of a graph after all its operations were updated from the graph with the resources
+    /// `other`. The driver pairs the operations of the two graphs, so no memory block can be attributed to a single
+    /// operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,
@@ -92,7 +93,7 @@ impl GraphResources {
     fn sum_up(&mut self) {
         let mut uses: Vec<UsedBlock> =
             self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
-        // The list contains each block once: as a write if any use is a write, otherwise as a read.
+        // The list contains each memory block once: as a write if any operation writes it, otherwise as a read.
         uses.sort_by_key(|(block, access)| (Arc::as_ptr(block).addr(), *access != Access::Write));
         uses.dedup_by(|later, first| Arc::ptr_eq(&later.0, &first.0));
         self.uses = uses;

@@ -3,7 +3,7 @@
 //! The replacement of an operation is captured on a separate stream by the same calls that normally enqueue the
 //! operation. The capture validates the replacement, records its resources and yields the driver's description of the
 //! replacement, which is passed to the executable graph. The previous resources are released after the launches that
-//! use them.
+//! use them are complete.
 
 use std::sync::{Arc, MutexGuard, PoisonError, RwLockWriteGuard, TryLockError};
 
@@ -53,7 +53,7 @@ impl Graph {
     pub fn end_part(&self, stream: Stream, place: usize) -> Result<()> {
         let fragment = cut(&stream)?;
         let before = self.spare().replace(stream);
-        drop(before); // after the lock is released, because the drop destroys a stream
+        drop(before); // dropped after the lock is released, because the drop destroys a stream
         self.replace(place, fragment)
     }
 
@@ -91,7 +91,8 @@ impl Graph {
             graphs,
             |before| before.with_node(place, held),
             |graphs| {
-                // SAFETY: all handles are alive, the kinds are equal, and the write lock excludes launches.
+                // SAFETY: all handles are alive, both operations are of the same kind, and no launch happens
+                // concurrently, because this thread holds the write lock of the resources.
                 unsafe { graphs.set_node(self.device().index(), parts.executable, kind, to, (template.handle, from)) }
             },
         )
@@ -123,7 +124,8 @@ impl Graph {
             graphs,
             |before| before.with_all_of(&held),
             |graphs| {
-                // SAFETY: both graphs are alive, and the write lock excludes launches.
+                // SAFETY: both graphs are alive, and no launch happens concurrently, because this thread holds the
+                // write lock of the resources.
                 unsafe {
                     graphs.update(
                         self.device().index(),
@@ -147,7 +149,7 @@ impl Graph {
         let after = Arc::new(after(&held));
         call(graphs)?;
         let before = std::mem::replace(&mut *held, after);
-        drop(held); // the lock is released before the old resources are dropped
+        drop(held); // the write lock is released before the previous resources are dropped
         let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for stream in launched {
             shutdown::defer(retired::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
@@ -155,13 +157,13 @@ impl Graph {
         Ok(())
     }
 
-    /// Locks the graph's resources for writing, which excludes launches.
+    /// Locks the graph's resources for writing, so that no launch of the graph begins meanwhile.
     fn closed(&self) -> Result<RwLockWriteGuard<'_, Arc<GraphResources>>> {
         if !self.device().is_cpu() {
             return Ok(self.parts.held.write().unwrap_or_else(PoisonError::into_inner));
         }
-        // On the CPU backend this function does not wait for the lock. There, a launch holds the lock while its work
-        // runs, and this work itself may call this function, so waiting could deadlock.
+        // On the CPU backend this function does not wait for the lock. On this backend a launch holds the lock while
+        // its work runs. That work may itself call this function, so waiting could deadlock.
         match self.parts.held.try_write() {
             Ok(held) => Ok(held),
             Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),

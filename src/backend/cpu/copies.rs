@@ -1,5 +1,5 @@
-//! Implements copies and fills for the CPU backend. They are complete when the call returns, unless the stream is
-//! capturing.
+//! Implements copies and fills for the CPU backend. A copy or fill is complete when its call returns, unless the stream
+//! is capturing.
 
 use super::driver::{Cpu, check_device};
 use super::heap::pointer;
@@ -17,7 +17,7 @@ impl Copies for Cpu {
         stream: StreamHandle,
     ) -> Result<()> {
         self.run("copy", stream, move || {
-            // SAFETY: the caller promises that both ranges are valid.
+            // SAFETY: the caller promises that source and target ranges are valid.
             unsafe { move_bytes(target, source, bytes) };
             Ok(())
         })
@@ -33,7 +33,7 @@ impl Copies for Cpu {
         stream: StreamHandle,
     ) -> Result<()> {
         self.run("copy_pitched", stream, move || {
-            // SAFETY: the caller promises that both boxes are valid.
+            // SAFETY: the caller promises that the boxes of source and target are valid.
             unsafe { move_box(target, source, extent) };
             Ok(())
         })
@@ -51,7 +51,7 @@ impl Copies for Cpu {
         check_device("copy_peer", target_device)?;
         check_device("copy_peer", source_device)?;
         self.run("copy_peer", stream, move || {
-            // SAFETY: the caller promises that both ranges are valid.
+            // SAFETY: the caller promises that source and target ranges are valid.
             unsafe { move_bytes(target, source, bytes) };
             Ok(())
         })
@@ -93,9 +93,9 @@ unsafe fn move_bytes(target: Address, source: Address, bytes: usize) {
 /// Both boxes are valid.
 unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     let Extent { width, height, depth } = extent;
-    // SAFETY of every call below: the rows lie within the boxes that the caller guarantees. The products of counts and
-    // pitches cannot overflow, because the last row has a valid address. If the box has no rows, the products are not
-    // computed.
+    // SAFETY of every call below: the rows lie within the boxes, which the caller guarantees to be valid. The products
+    // of counts and pitches cannot overflow, because the last row has a valid address. If the box has no rows, the
+    // products are not computed.
     if width == target.row_pitch && width == source.row_pitch {
         for plane in 0..depth {
             // SAFETY: the caller guarantees that the boxes are valid; complete planes are one contiguous range.
@@ -105,15 +105,15 @@ unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     }
     for plane in 0..depth {
         for row in 0..height {
-            // SAFETY: the row lies within the boxes that the caller guarantees.
+            // SAFETY: the row lies within the boxes, which the caller guarantees to be valid.
             unsafe { move_bytes(offset(target, plane, row), offset(source, plane, row), width) };
         }
     }
 }
 
 fn offset(side: Pitched, plane: usize, row: usize) -> Address {
-    // The additions wrap around instead of failing, because the pitch may have any value if there is only one row or
-    // plane.
+    // The additions of pitches wrap around instead of failing, because a pitch may have any value if there is only one
+    // row or plane.
     side.address.wrapping_add(plane.wrapping_mul(side.plane_pitch)).wrapping_add(row.wrapping_mul(side.row_pitch))
 }
 
@@ -133,7 +133,7 @@ unsafe fn repeat(target: Address, pitch: usize, pattern: Pattern, count: usize, 
     let (count, height) = if pitch == count * size { (count * height, 1) } else { (count, height) };
     for row in 0..height {
         let address = target.wrapping_add(row.wrapping_mul(pitch));
-        // SAFETY: the caller guarantees that the row is valid and aligned.
+        // SAFETY: the caller guarantees that the row is valid and aligned for the pattern.
         unsafe { fill_row(address, pattern, count) };
     }
 }
@@ -143,7 +143,7 @@ unsafe fn repeat(target: Address, pitch: usize, pattern: Pattern, count: usize, 
 /// # Safety
 /// The row is valid and aligned for the pattern.
 unsafe fn fill_row(address: Address, pattern: Pattern, count: usize) {
-    // The C library's memset is the fastest method. It is used for every pattern whose bytes are equal, most often
+    // The C library's memset is the fastest method. It can be used for a pattern whose bytes are all equal, most often
     // zero.
     let byte = match pattern {
         Pattern::U8(value) => Some(value),
@@ -175,7 +175,8 @@ fn same_bytes(bytes: &[u8]) -> Option<u8> {
 /// `first` is aligned, and `count` values may be written there.
 unsafe fn write_all<T: Copy>(first: *mut T, value: T, count: usize) {
     for position in 0..count {
-        // SAFETY: the position is below `count`, so the write is within the range that the caller guarantees.
+        // SAFETY: the position is below `count`, so the write is within the range, which the caller guarantees to be
+        // writable.
         unsafe { first.add(position).write(value) };
     }
 }

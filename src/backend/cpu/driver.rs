@@ -1,4 +1,5 @@
-//! Defines the state of the CPU backend: streams, events, captures and graphs. The layers above own the memory.
+//! Defines the state of the CPU backend: streams, events, captures and graphs. The callers of the backend own the
+//! memory blocks.
 
 use std::sync::atomic::AtomicUsize;
 

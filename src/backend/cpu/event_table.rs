@@ -65,7 +65,7 @@ impl EventTable {
         self.lock().events.clear();
     }
 
-    /// Returns an error for an event that was last recorded in a capture, because the host may not query such an event.
+    /// Returns an error if an event was last recorded in a capture, because the host may not query a captured event.
     pub fn check(&self, operation: &'static str, event: EventHandle) -> Result<()> {
         match self.mark(operation, event)? {
             EventMark::Captured(_) => Err(refuse(operation, CAPTURED_EVENT, format!("event {}", event.0))),

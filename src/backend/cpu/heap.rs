@@ -8,12 +8,12 @@ use std::alloc::{Layout, LayoutError, alloc, dealloc};
 use super::red_zone;
 use crate::Address;
 
-/// Returns size and alignment of a block. Large blocks are aligned to a cache line, which suits the widest vector
-/// registers. Small blocks get the alignment that every allocator has by default. In glibc, a block of a few bytes with
-/// a stricter alignment takes longer to allocate than all other steps of creating a small array.
+/// Returns size and alignment of a block. Large blocks are aligned to a cache line of 64 bytes, the size of the widest
+/// vector registers. Small blocks get the default alignment of the C library, 16 bytes. In glibc, a block of a few
+/// bytes with a stricter alignment takes longer to allocate than all other steps of creating a small array.
 const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
-    // The size saturates instead of overflowing. The allocation below then fails, because no memory of that size
-    // exists.
+    // If the addition of the red zone overflows, the size saturates. The allocation below then fails, because no memory
+    // of that size exists.
     Layout::from_size_align(bytes.saturating_add(red_zone::BYTES), if bytes < 1024 { 16 } else { 64 })
 }
 
@@ -43,7 +43,7 @@ fn want_huge_pages(address: Address, bytes: usize) {
         return;
     }
     let first = address.next_multiple_of(PAGE);
-    // An error is ignored, because the block is usable without huge pages.
+    // An error of the request is ignored, because the block is usable without huge pages.
     #[cfg(target_os = "linux")]
     // SAFETY: the range consists of whole pages within a block that this module allocated.
     unsafe {

@@ -1,6 +1,6 @@
-//! Records pinned and managed host memory. On the host, pinned and managed memory is ordinary memory. Such memory is
-//! registered for two reasons: a capture accepts only copies of such memory, because each launch of the graph reads the
-//! memory again; and usage hints are accepted only for managed memory.
+//! Records pinned and managed host memory. On the host, pinned and managed memory is ordinary memory. It is registered
+//! for two reasons: a capture accepts only copies of such memory, because each launch of the graph reads the memory
+//! again; and usage hints are accepted only for managed memory.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

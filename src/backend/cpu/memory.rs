@@ -15,7 +15,7 @@ pub fn block(bytes: usize) -> Option<Address> {
     })
 }
 
-/// Frees memory. A block whose address escaped goes into quarantine instead.
+/// Frees a memory block. If the block's address escaped, puts the block into quarantine instead.
 ///
 /// # Safety
 /// The address came from [`block`] with the same `bytes`, and is no longer in use.

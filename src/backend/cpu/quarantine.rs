@@ -1,11 +1,11 @@
 //! Quarantines freed host memory whose address escaped as a number.
 //!
 //! A GPU driver detects the use of a freed address, and the CPU backend should do so too. On the host, the C library
-//! may reuse the address immediately for a NumPy array. A copy to the freed block would then silently change the new
-//! ndarray. While a block is in quarantine its addresses have no other owner, so a stale address is detected.
+//! may reuse a freed address immediately for a NumPy array. A later copy to the freed block would silently change this
+//! array. While a block is in quarantine its addresses have no other owner, so a stale address is detected.
 //!
-//! The total size is bounded. Pages of large blocks are returned to the system immediately; only their addresses stay
-//! reserved. Blocks whose address never escaped are freed immediately.
+//! The total size of the blocks in quarantine is bounded. Pages of large blocks are returned to the system immediately,
+//! so that only the addresses stay reserved. Blocks whose address never escaped are freed immediately.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::heap;
 use crate::Address;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Size in bytes from which on a block in quarantine returns its pages to the system.
+/// Minimum size in bytes of the blocks whose pages are returned to the system during the quarantine.
 const LARGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 
@@ -119,7 +119,8 @@ unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
 }
 
 impl QuarantineQueue {
-    /// Removes the oldest blocks from the quarantine until the rest is within its limits. Returns the removed blocks.
+    /// Removes the oldest blocks from the quarantine until the remaining blocks are within the size limits. Returns the
+    /// removed blocks.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
         while self.bytes > self.most_bytes || self.order.len() > self.most_blocks {

@@ -42,8 +42,8 @@ fn report_overrun(end: *const u8) {
     }
     let found = SANITIZER.load(Ordering::Relaxed);
     if found != NOBODY {
-        // SAFETY: the sanitizer's function has this type; the bytes belong to this allocation, and the allocator
-        // unpoisons them when they are freed.
+        // SAFETY: the sanitizer's function has this type; the poisoned bytes belong to the block's allocation, and the
+        // allocator unpoisons them when they are freed.
         unsafe { std::mem::transmute::<usize, OfRegion>(found)(end, BYTES) };
     }
 }

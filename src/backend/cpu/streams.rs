@@ -53,8 +53,8 @@ impl Streams for Cpu {
     }
 
     unsafe fn call_host(&self, _: i32, stream: StreamHandle, function: HostFunction, data: *mut c_void) -> Result<()> {
-        // The function's data pointer is stored as an integer, because any thread may launch the graph, and a raw
-        // pointer cannot be sent to another thread.
+        // The data pointer of the host function is stored as an integer, because any thread may launch the graph, and
+        // Rust does not allow sending a raw pointer to another thread.
         let data = data.expose_provenance();
         self.run("call_host", stream, move || {
             function(std::ptr::with_exposed_provenance_mut(data));

@@ -1,5 +1,5 @@
 //! Implements arrays, textures and surfaces for the CPU backend. An array is plain memory. A kernel receives the
-//! address of an image description, which contains the address, shape and sampling.
+//! address of an image description, which contains the array's address and shape, and the sampling modes.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, refuse};
@@ -22,7 +22,8 @@ const MOST: usize = 1 << 30;
 /// # Safety
 /// The handle came from `create_array` and was not destroyed.
 unsafe fn memory_of(array: ArrayHandle) -> Address {
-    // SAFETY: the handle is the address of a leaked box, which the caller guarantees was not destroyed.
+    // SAFETY: the handle is the address of a leaked box, which `destroy_array` frees. The caller guarantees that the
+    // array was not destroyed.
     unsafe { (*(std::ptr::with_exposed_provenance::<HostArray>(array.0))).address }
 }
 
@@ -110,8 +111,8 @@ impl Textures for Cpu {
         // SAFETY: the caller promises that the array is alive.
         let (array, shape, part) = (unsafe { memory_of(array) }, *shape, *part);
         self.run("copy_array", stream, move || {
-            // SAFETY: the caller guarantees that the ranges are valid; the owner of the capture keeps array and memory
-            // alive.
+            // SAFETY: the caller guarantees that the ranges are valid; during a capture, the owner of the graph keeps
+            // the array and the memory alive.
             unsafe { copy(array, &shape, &part, memory, way) };
             Ok(())
         })

@@ -15,7 +15,7 @@ use pygpu_base::error::{Error, Result};
 
 /// Driver flag: each launch of the graph shall reset the condition to its default value.
 const ASSIGN_DEFAULT: u32 = 1;
-/// Driver flag: the stream's next operation shall depend only on the nodes that the call passes.
+/// Driver flag: the stream's next operation shall depend only on the nodes that the caller passes to the driver.
 const SET_DEPENDENCIES: u32 = 1;
 
 #[cold]
@@ -112,8 +112,8 @@ impl VendorConditions for Cuda {
                 phGraph_out: ptr::null_mut(),
                 ctx: context(on),
             };
-            // SAFETY: the graph belongs to an active capture; the list has the given length; edges without data need no
-            // array.
+            // SAFETY: the graph belongs to an active capture; the list of dependencies has the given length; the array
+            // of edge data may be null.
             let code = unsafe { add(&mut node, graph, after, ptr::null(), count, &mut parameters) };
             // SAFETY: the conditional field of the union was written above; the driver has stored the address of the
             // bodies in it.
@@ -123,7 +123,7 @@ impl VendorConditions for Cuda {
         driver.call(device, add_name, add, || {
             format!("{branching:?} with {bodies} bodies; an else and a switch need a driver of CUDA 12.8 or newer")
         })?;
-        // SAFETY: the stream captures the graph of the node.
+        // SAFETY: the node belongs to the graph that the stream captures.
         let follow = |_: &CurrentDeviceGuard<'_, Self>| unsafe {
             follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES)
         };

@@ -77,7 +77,7 @@ impl Contexts for Driver<Cuda> {
     fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
         let preference = cache_of(preference)?;
         let set = self.api.cuCtxSetCacheConfig.ok_or_else(|| absent("cuCtxSetCacheConfig"))?;
-        // SAFETY: the call takes only a number.
+        // SAFETY: the call takes only a number; the driver rejects invalid ones.
         let tell = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { set(preference) };
         self.call(device, "cuCtxSetCacheConfig", tell, || format!("{preference:?}"))
     }

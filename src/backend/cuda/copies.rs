@@ -8,7 +8,7 @@ use crate::vendor::{Driver, PitchedBox, Raw, VendorCopies};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Converts a host address to a pointer; any library may own the memory.
+/// Converts a host address, which may belong to memory of any library, to a pointer.
 fn pointer(address: Address) -> *mut c_void {
     Raw::of(address)
 }
@@ -40,7 +40,7 @@ impl VendorCopies for Cuda {
         stream: StreamHandle,
     ) -> u32 {
         let (api, stream) = (&driver.api, Raw::of(stream.0));
-        // SAFETY: the caller guarantees that both ranges are valid until the copy is complete.
+        // SAFETY: the caller guarantees that source and target ranges are valid until the copy is complete.
         unsafe {
             match direction {
                 Direction::HostToDevice(_) => (api.cuMemcpyHtoDAsync_v2)(Raw::of(to), pointer(from), bytes, stream),
@@ -72,13 +72,13 @@ impl VendorCopies for Cuda {
         Some(match direction {
             Direction::HostToDevice(_) => {
                 let copy = driver.api.cuMemcpyHtoD_v2?;
-                // SAFETY: the caller guarantees that both ranges are valid.
+                // SAFETY: the caller guarantees that source and target ranges are valid.
                 let copy = || unsafe { copy(Raw::of(target), pointer(source), bytes) };
                 driver.call(device, "cuMemcpyHtoD", |_| copy(), detail)
             }
             Direction::DeviceToHost(_) => {
                 let copy = driver.api.cuMemcpyDtoH_v2?;
-                // SAFETY: the caller guarantees that both ranges are valid.
+                // SAFETY: the caller guarantees that source and target ranges are valid.
                 let copy = || unsafe { copy(pointer(target), Raw::of(source), bytes) };
                 driver.call(device, "cuMemcpyDtoH", |_| copy(), detail)
             }

@@ -13,7 +13,8 @@ use crate::vendor::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
-/// Token that `enter` returns after it has pushed a context, which must be popped again.
+/// Token that `enter` returns after it has pushed a context onto the thread's stack. The owner of the token must pop
+/// the context.
 pub struct Pushed;
 
 impl VendorContexts for Cuda {
@@ -48,9 +49,9 @@ fn cached_context(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
 impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
-        // A thread without a current context implicitly uses device 0, or the device set by the program. After a call
-        // on this device, its context stays current, as in the CUDA runtime. A context that stays current has no
-        // visible effect, and saves two driver calls in each later call.
+        // A thread without a current context implicitly uses device 0, or the device set by the program. After a PyGPU
+        // call on this device, the device's context therefore stays current, as in the CUDA runtime. This has no
+        // visible effect, and saves two driver calls in each later PyGPU call.
         let stays = found.is_null() && device == default_device(BackendKind::Cuda);
         let (code, operation) = if stays {
             // SAFETY: the context is a retained primary context.
@@ -77,8 +78,8 @@ impl Driver<Cuda> {
     #[cold]
     fn retain(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         let mut context: CUcontext = std::ptr::null_mut();
-        // If two threads retain the context at the same time, both get the same one. The second reference has no
-        // effect, because the context is never released.
+        // If two threads retain the context at the same time, both get the same context. The second reference to the
+        // context has no effect, because PyGPU never releases the context.
         // SAFETY: the out-parameter is writable and the device exists.
         let code = unsafe { (self.api.cuDevicePrimaryCtxRetain)(&mut context, slot.handle) };
         if code != SUCCESS {
@@ -126,7 +127,7 @@ impl Driver<Cuda> {
 
     /// Returns the device of any context, whether it is current or not.
     pub fn device_of_other(&self, context: CUcontext) -> Result<i32> {
-        // SAFETY: the driver returned the context as that of a live stream.
+        // SAFETY: the context is valid, because the driver returned it as the context of a live stream.
         let push = |driver: &Self| unsafe { (driver.api.cuCtxPushCurrent_v2)(context) };
         self.call_anywhere("cuCtxPushCurrent", push, String::new)?;
         let device = self.device_of_current();

@@ -98,10 +98,11 @@ impl VendorDevices for Cuda {
         if code != SUCCESS {
             return Err(driver.refusal(code, operation, Some(device), String::new()));
         }
-        // The stored handle is invalid until the context is retained again, so no thread may compare contexts with it.
+        // The reset invalidates the stored handle of the context until the context is retained again. It is cleared,
+        // because no thread may compare contexts with it.
         driver.forget_context(slot);
-        // At this point the reset has succeeded. An error of the following call is ignored, because it would suggest
-        // that the reset has failed. A driver that fails here also fails in every later call, which reports the error.
+        // The reset has succeeded. An error of the following call is ignored, because returning it would suggest that
+        // the reset has failed. A driver that fails here also fails in every later call, which reports the error.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
             // If the thread has no current context, it uses this device implicitly. The thread's current context is

@@ -45,7 +45,7 @@ impl VendorErrors for Cuda {
         lookup(|text| unsafe { (api.cuGetErrorString)(code, text) })
     }
 
-    /// Does nothing: the CUDA driver stores no last error, unlike the runtime.
+    /// Does nothing: unlike the CUDA runtime, the CUDA driver does not store the error of the last call.
     #[inline]
     fn forget_last_error(_: &Api) {}
 }

@@ -31,8 +31,8 @@ impl VendorGraphs for Cuda {
         let mut info = Parameters::new();
         let place: *mut CUgraphExecUpdateResultInfo = info.place();
         let update = api.cuGraphExecUpdate_v2?;
-        // SAFETY: the caller guarantees that both handles are alive; the out-parameter is as large as the driver's
-        // structure.
+        // SAFETY: the caller guarantees that the handles of both graphs are alive; the out-parameter is as large as the
+        // driver's structure.
         let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), place) };
         // SAFETY: this reads the first field of the driver's structure. The field is read as an integer, because a
         // newer driver has more values.

@@ -72,10 +72,11 @@ impl VendorMemory for Cuda {
         ];
         let mut values: [*mut c_void; 3] =
             [(&raw mut memory_type).cast(), (&raw mut managed).cast(), (&raw mut ordinal).cast()];
-        // For an unknown address the driver leaves the values unchanged, without an error.
+        // For an unknown address the driver returns no error and leaves the output values unchanged.
         let ask = |driver: &Driver<Self>| {
             let get = driver.api.cuPointerGetAttributes;
-            // SAFETY: three attributes and three writable values, each at least as wide as its attribute.
+            // SAFETY: the call receives three attributes and three pointers to writable values, each at least as wide
+            // as its attribute.
             unsafe { get(3, attributes.as_mut_ptr(), values.as_mut_ptr(), Raw::of(address)) }
         };
         driver.call_anywhere(operation, ask, || format!("address {address:#x}"))?;

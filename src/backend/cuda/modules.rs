@@ -58,7 +58,7 @@ impl Jit {
     }
 }
 
-/// Converts a number to a pointer: the driver passes numeric options as pointers.
+/// Converts a number to a pointer, because the driver's function takes numeric options as pointers.
 fn number(value: usize) -> *mut c_void {
     std::ptr::without_provenance_mut(value)
 }

@@ -40,7 +40,7 @@ impl VendorPrograms for Cuda {
     ) -> u32 {
         let ask = driver.api.cuOccupancyMaxPotentialBlockSize;
         // SAFETY: the out-parameters are writable, and the caller guarantees that the function is alive. Without a
-        // callback, every block size gets the same amount `shared` of shared memory.
+        // callback, the driver assumes `shared` bytes of shared memory for every block size.
         unsafe { ask(grid, threads, Raw::of(function.0), None, shared, most) }
     }
 
@@ -68,7 +68,7 @@ impl VendorPrograms for Cuda {
         let mut value = 0;
         // The driver's function is called with an integer instead of the header's enum: the enum has gaps, and a value
         // in a gap would be undefined behaviour in Rust.
-        // SAFETY: C passes an enum as an int.
+        // SAFETY: C passes an enum as an int, so the changed parameter type does not change the call.
         let ask: ByNumber = unsafe { std::mem::transmute(driver.symbols.device_attribute) };
         // SAFETY: the out-parameter is writable.
         let ask = |_: &Driver<Self>| unsafe { ask(&mut value, number, handle) };

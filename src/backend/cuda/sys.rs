@@ -263,8 +263,8 @@ mod tests {
     use super::super::driver::Cuda;
     use crate::vendor::{Names, Symbols, shared_symbols};
 
-    /// Imports a header's types under the vendor-independent names by which `shared_symbols`, the list of functions
-    /// common to CUDA and HIP, refers to them.
+    /// Imports a header's types under vendor-independent names, which `shared_symbols` uses, the list of functions
+    /// common to CUDA and HIP.
     macro_rules! header {
         ($($header:tt)+) => {
             pub use $($header)+::{
@@ -281,11 +281,13 @@ mod tests {
         };
     }
 
-    /// Checks at compile time that each declaration above matches the header. cudarc loads the driver at run time and
-    /// has a Rust function for each driver function. This check compares the parameters, which are those of the header.
+    /// Checks at compile time that each declaration above matches the header. cudarc has a Rust function for each
+    /// driver function, with the parameters of the header. The check compares these parameters with those declared
+    /// above.
     mod signatures {
         use super::*;
-        // There is only one intended difference from the header: codes and enumerations are passed as integers.
+        // The declarations differ from the header in one respect on purpose: codes and enumerations are passed as
+        // integers.
         use sys::{
             CUresult as Code, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
             CUtensorMapL2promotion, CUtensorMapSwizzle,

@@ -17,7 +17,7 @@ use super::sys::{self, hip_api, hip_values};
 use crate::error_codes;
 use crate::vendor::{self, shared_symbols};
 
-/// Return type of a function in the header: `hipError_t`, unless the list of functions gives another type.
+/// Return type of a runtime function: `hipError_t`, unless the list of functions states another type.
 macro_rules! output {
     () => {
         hipError_t
@@ -180,7 +180,8 @@ const _: () = {
     assert!(ours::PRIORITY == newest::hipLaunchAttributeID_hipLaunchAttributePriority);
 };
 
-/// Two fields have different names in the headers of HIP 5.4 and of the newest version, but the same offsets.
+/// Two fields of a structure have different names, but equal offsets, in the headers of HIP 5.4 and of the newest
+/// version.
 const _: () = assert!(
     offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(oldest::hipPointerAttribute_t, memoryType)
         && offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(newest::hipPointerAttribute_t, type_)

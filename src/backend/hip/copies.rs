@@ -21,9 +21,9 @@ fn pointer(address: Address) -> *mut c_void {
 impl VendorCopies for Hip {
     const PLANE: &'static str = "hipMemcpy2DAsync";
     const BOX: &'static str = "hipMemcpy3DAsync";
-    /// Whether a copy of rows or planes may return before the runtime has finished reading or writing pageable memory.
-    /// The documentation of every runtime version guarantees synchronous copies of pageable memory only for a single
-    /// contiguous range.
+    /// Whether a copy call for rows or planes may return before the runtime has finished reading or writing pageable
+    /// memory. The documentation of every runtime version guarantees synchronous copies of pageable memory only for a
+    /// single contiguous range.
     const BOXES_RETURN_EARLY: bool = true;
 
     fn line_name(_: Direction) -> &'static str {
@@ -44,7 +44,7 @@ impl VendorCopies for Hip {
         stream: StreamHandle,
     ) -> u32 {
         let copy = driver.api.hipMemcpyAsync;
-        // SAFETY: the caller guarantees that both ranges are valid until the copy is complete.
+        // SAFETY: the caller guarantees that source and target ranges are valid until the copy is complete.
         unsafe { copy(pointer(to), pointer(from), bytes, kind(direction), Raw::of(stream.0)) }
     }
 
@@ -124,8 +124,8 @@ const fn kind(direction: Direction) -> hipMemcpyKind {
     }
 }
 
-/// Builds the runtime's structure for a 3-D copy. Without an array, positions and sizes are in bytes. The structure
-/// contains the distance between planes as a number of rows.
+/// Builds the runtime's structure for a 3-D copy. If neither side of the copy is a CUDA array, positions and sizes are
+/// in bytes. The structure contains the distance between planes as a number of rows.
 fn planes(sides: &PitchedBox, direction: Direction) -> hipMemcpy3DParms {
     let origin = hipPos { x: 0, y: 0, z: 0 };
     let side = |side: &Pitched| hipPitchedPtr {
@@ -163,8 +163,8 @@ fn repeated_byte(pattern: Pattern) -> Option<u8> {
 }
 
 /// Copies the first row into all other rows. HIP fills several rows in one call only with a pattern of one byte, and
-/// one call per row would take seconds for a column of a million rows. Instead each copy doubles the number of
-/// completed rows.
+/// one call per row would take seconds for a column of a million rows. Instead each copy duplicates all rows that are
+/// already filled.
 ///
 /// # Safety
 /// The conditions of `fill_rows` apply, and the rows do not overlap.
@@ -179,7 +179,8 @@ unsafe fn spread_first_row(
         let side = |address| Pitched { address, row_pitch: pitch, plane_pitch: 0 };
         let extent = Extent { width, height: done.min(height - done), depth: 1 };
         let sides = PitchedBox { target: side(target + done * pitch), source: side(target), extent };
-        // SAFETY: the source rows precede the target rows, and all are within the range that the caller guarantees.
+        // SAFETY: the source rows precede the target rows, and all rows are within the range, which the caller
+        // guarantees to be valid.
         unsafe { Hip::plane(driver, &sides, Direction::DeviceToDevice, stream) }
     }))
 }

@@ -12,16 +12,16 @@ use crate::{BackendKind, Contexts, default_device};
 use pygpu_base::error::Result;
 
 thread_local! {
-    /// Whether this thread has already set a current device.
+    /// Whether PyGPU has already set a current device in this thread.
     static HAS_CHOSEN: Cell<bool> = const { Cell::new(false) };
 }
 
 impl VendorContexts for Hip {
-    /// The device that was current before the call, and must be made current again after it.
+    /// The device that was current before the guarded call. It must be made current again after the call.
     type PreviousDevice = i32;
 
-    /// Makes the device current and returns the previous one. If the device is already current, this function only
-    /// makes one runtime call, which reads a thread-local variable.
+    /// Makes the device current and returns the previous one. If the device is already current, the only cost is one
+    /// runtime call, which reads a thread-local variable.
     #[inline]
     fn enter(driver: &Driver<Self>, device: i32, _: &DeviceSlot<Self>) -> Result<Option<i32>> {
         let found = driver.found()?;

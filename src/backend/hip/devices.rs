@@ -74,8 +74,8 @@ impl VendorDevices for Hip {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Stores the device's UUID, which consists of sixteen characters of AMD's serial number. For a device without a
-    /// serial number, stores zeros.
+    /// Stores the device's UUID, which consists of sixteen characters of the device's serial number. For a device
+    /// without a serial number, stores zeros.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut hipUUID) -> u32 {
         // SAFETY: the caller guarantees that the device exists and the target is writable.
         unsafe { (driver.symbols.device_uuid)(target, handle) }

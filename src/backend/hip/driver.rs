@@ -18,8 +18,8 @@ pub struct Hip {
     pub hiprtc: OnceLock<Hiprtc>,
 }
 
-/// Copies of the loaded module images. AMD's runtime makes no copy of an image, and reads its bytes again when a kernel
-/// is first requested.
+/// Copies of the loaded module images. AMD's runtime makes no copy of an image, and reads the image's bytes again
+/// whenever a kernel is requested for the first time.
 #[derive(Default)]
 pub struct Images(Mutex<HashMap<ModuleHandle, Box<[u8]>>>);
 

@@ -1,8 +1,8 @@
 //! Gets and sets attributes of a kernel.
 //!
 //! Setting an attribute calls no function of the runtime. `hipFuncSetAttribute` and `hipFuncSetCacheConfig` require the
-//! host address of a kernel compiled into the program, which a module's kernel does not have. Nothing is lost: a kernel
-//! may use all shared memory without opt-in, and AMD's devices have no configurable cache.
+//! host address of a kernel compiled into the program, which a module's kernel does not have. The calls are
+//! unnecessary: on AMD's devices a kernel may use all shared memory without opt-in, and the cache is not configurable.
 
 use super::driver::Hip;
 use super::sys::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE;

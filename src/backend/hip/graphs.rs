@@ -35,7 +35,7 @@ impl VendorGraphs for Hip {
     unsafe fn update(api: &Api, executable: ExecutableHandle, graph: GraphHandle) -> Option<(u32, u32)> {
         let (mut node, mut reason) = (Raw::NONE, 0);
         let update = api.hipGraphExecUpdate?;
-        // SAFETY: the caller guarantees that both handles are alive; the out-parameters are writable.
+        // SAFETY: the caller guarantees that the handles of both graphs are alive; the out-parameters are writable.
         let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), &mut node, &mut reason) };
         Some((code, reason))
     }

@@ -1,5 +1,5 @@
-//! Launches kernels with attributes. AMD's devices have no clusters of blocks, and a kernel on them never starts before
-//! the previous one is complete.
+//! Launches kernels with attributes. AMD's devices have no clusters of blocks, and do not support starting a kernel
+//! before the previous kernel is complete.
 
 use super::driver::Hip;
 use crate::vendor::{Driver, VendorLaunches};

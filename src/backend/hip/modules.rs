@@ -54,7 +54,7 @@ impl VendorModules for Hip {
         // SAFETY: the caller guarantees the conditions of `unload_module`.
         let ended = unsafe { driver.unload_module(device, module) };
         if ended.is_err() {
-            // If unloading fails, the module still uses its image, so both are leaked.
+            // If unloading fails, the module still uses its image, so the module and the image are leaked.
             std::mem::forget(image);
         }
         ended

@@ -37,14 +37,14 @@ impl VendorOpening for Hip {
     }
 
     /// Returns the explanation of a failed call. Without a device AMD's runtime returns 100 for some calls and 101 for
-    /// all others. The text of code 101 would suggest an invalid device number.
+    /// all others. The runtime's text for code 101 would suggest an invalid device number.
     fn refused(api: &Api, settings: &Settings, operation: &str, code: u32) -> String {
         let cause = match code {
             NO_DEVICE | INVALID_DEVICE => "there is no AMD GPU, or it is not visible here: ",
             _ => "",
         };
-        // The caller reports this failure. The runtime's last error is cleared, because another library could otherwise
-        // report it as its own.
+        // The caller reports this failure. The error that the runtime stores is cleared, because another library could
+        // otherwise report it as its own.
         Self::forget_last_error(api);
         let (name, text) = (Self::name(api, code), Self::text(api, code));
         let explained = if text == name { String::new() } else { format!(": {text}") };

@@ -3,6 +3,6 @@
 use super::driver::Hip;
 use crate::vendor::VendorStreams;
 
-/// The default methods suffice. A runtime without the function that returns a stream's device has no other way to
-/// determine this device.
+/// The default methods of the trait suffice. If a runtime lacks the function that returns a stream's device, the device
+/// cannot be determined.
 impl VendorStreams for Hip {}

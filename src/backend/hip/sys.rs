@@ -42,7 +42,7 @@ pub type hipMemAccessFlags = c_uint;
 pub type hipMemoryAdvise = c_uint;
 pub type hipGraphNodeType = c_uint;
 pub type hipGraphExecUpdateResult = c_uint;
-/// `hipKernelNodeParams` and `hipMemsetParams` are opaque types, of which only pointers are passed.
+/// Opaque types in place of `hipKernelNodeParams` and `hipMemsetParams`, because PyGPU only passes pointers to them.
 pub type hipKernelNodeParams = [u64; 8];
 pub type hipMemsetParams = [u64; 6];
 
@@ -56,7 +56,7 @@ pub const CANDIDATES: &[&str] =
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"];
 
-/// Oldest supported runtime version. The tests cover no older version that has memory pools.
+/// Oldest supported runtime version. It is the oldest version with memory pools that the tests cover.
 pub const OLDEST_VERSION: i32 = 50_200_000;
 /// First runtime version in which the enum `hipMemoryType` has new values. From this version on, a query of an unknown
 /// address is not an error.
@@ -295,8 +295,8 @@ pub struct hipDeviceProp_t(pub [u8; PROPERTIES_SIZE]);
 #[repr(C, align(8))]
 pub struct hipDeviceProp_tR0600(pub [u8; PROPERTIES_SIZE]);
 
-/// Where the driver stores the name of the GPU architecture in the structure of device properties: its byte offset in
-/// HIP 5 and in HIP 6, and its maximum length in bytes.
+/// Byte offsets, in HIP 5 and in HIP 6, of the name of the GPU architecture in the structure of device properties, and
+/// the maximum length of this name in bytes.
 pub const ARCHITECTURE_AT: usize = 396;
 pub const ARCHITECTURE_AT_R0600: usize = 1160;
 pub const ARCHITECTURE_SIZE: usize = 256;

@@ -10,8 +10,8 @@ use crate::{Address, ArrayCopy, StreamHandle};
 impl VendorTextures for Hip {
     const COPY_ARRAY: &'static str = "hipMemcpy3DAsync";
 
-    /// Copies elements between a CUDA array and memory. The runtime counts widths and positions in elements if an array
-    /// takes part.
+    /// Copies elements between a CUDA array and memory. The runtime counts widths and positions along a row in elements
+    /// if one side of the copy is a CUDA array, otherwise in bytes.
     unsafe fn copy_array(
         api: &Api,
         place: &ArrayPart<'_>,

@@ -84,7 +84,7 @@ impl GemmType {
     }
 }
 
-/// Operation that the library applies to an operand.
+/// Operation that the library applies to an operand before the product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
     /// The operand is used as it is.
@@ -95,14 +95,14 @@ pub enum Operation {
     Adjoint,
 }
 
-/// A matrix, or a batch of matrices at a constant distance in memory.
+/// A column-major matrix, or a batch of such matrices at a constant distance in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Matrix {
     /// Address of the first matrix in device memory.
     pub address: Address,
-    /// Distance between the columns of a matrix, in elements.
+    /// Distance between the starts of consecutive columns of a matrix, in elements.
     pub leading: i64,
-    /// Distance between the matrices of a batch, in elements.
+    /// Distance between the starts of consecutive matrices of the batch, in elements.
     pub apart: i64,
 }
 
@@ -113,7 +113,7 @@ pub struct Gemm {
     pub number: GemmType,
     /// Whether float32 operands may be rounded to TF32 before multiplication.
     pub is_tf32: bool,
-    /// Operations applied to `a` and `b`.
+    /// The operations that are applied to `a` and to `b` before the product.
     pub operations: [Operation; 2],
     /// Number of rows and of columns of the result, and the length of the axis over which products are summed.
     pub lengths: [i64; 3],
@@ -136,7 +136,7 @@ pub struct BlasWorkspace {
     pub bytes: usize,
 }
 
-/// Result of a call of the BLAS library; the error is the library's status code.
+/// Result of a call of the BLAS library. The error type is the library's status code.
 pub type Outcome<T> = std::result::Result<T, u32>;
 
 /// A library handle, which stores a stream and a workspace.
@@ -172,7 +172,7 @@ pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
     let place = OPENED.of(kind)?;
     if place.get().is_none() {
-        // The library is opened without holding a lock, because the search calls Python and the system's loader.
+        // No lock is held while the library is opened, because the search calls Python and the system's loader.
         let opened = NOUN.open(kind, driver, &places_of("cublas")).and_then(|library| Blas::open(&library, kind));
         place.set(opened);
     }
@@ -198,7 +198,7 @@ impl Blas {
                 "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"
             )));
         }
-        // SAFETY: `library` is the library of this vendor.
+        // SAFETY: `library` was opened under the name of this vendor's library.
         let lu = unsafe { lu::LuFunctions::of(library, kind) };
         Ok(Self { functions, lu, kind, path })
     }
@@ -222,8 +222,8 @@ impl Blas {
     /// # Errors
     /// The error code of the library.
     pub fn create(&self) -> Outcome<BlasHandle> {
-        /// `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: if the inner axis is split, partial sums are added in
-        /// float32 too.
+        /// The value of `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: if the library splits the inner axis, it
+        /// also adds the partial sums in float32.
         const WHOLE_SUMS: u32 = 16;
         let Some(create) = self.functions.create else { return Err(NOT_INITIALIZED) };
         let mut handle = std::ptr::null_mut();
@@ -248,8 +248,8 @@ impl Blas {
     /// Destroys a handle, whose device must be current.
     pub fn destroy(&self, handle: BlasHandle) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: the caller removed the handle from the pool, so nothing else uses it. An error could not be
-            // reported.
+            // SAFETY: the caller removed the handle from the pool, so no other code uses it. An error of the
+            // destruction is ignored, because it could not be reported.
             unsafe { destroy(handle.raw()) };
         }
     }
@@ -271,7 +271,7 @@ impl Blas {
     /// uses the handle.
     ///
     /// # Errors
-    /// The error code of the library; then nothing was enqueued.
+    /// The error code of the library. In this case no work was enqueued.
     pub unsafe fn gemm(&self, handle: BlasHandle, desk: &BlasWorkspace, gemm: &Gemm) -> Outcome<()> {
         // SAFETY: the caller guarantees that stream, workspace and handle are alive, and that no other thread uses the
         // handle.
@@ -280,7 +280,7 @@ impl Blas {
         check(unsafe { self.multiply(handle.raw(), gemm) })
     }
 
-    /// Sets stream and workspace of a handle.
+    /// Sets the stream and the workspace of a library handle.
     ///
     /// # Safety
     /// The conditions of [`Self::gemm`] apply.
@@ -298,7 +298,7 @@ impl Blas {
         Ok(())
     }
 
-    /// Returns the vendor's constants for the operations, the type of the sums, and the algorithm.
+    /// Returns the vendor's constants for the operations on `a` and `b`, the type of the sums, and the algorithm.
     fn words(&self, gemm: &Gemm) -> ([u32; 2], u32, c_int) {
         let first = if self.is_hip() { 111 } else { 0 };
         let is_fast = gemm.is_tf32 && !gemm.number.is_double() && !gemm.number.is_half();

@@ -75,7 +75,8 @@ pub const RANK: usize = 3;
 /// Layout of a transform's input or output, counted in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FftLayout {
-    /// Number of elements in memory along each axis; the entry of the first axis is ignored.
+    /// Number of elements along each axis in memory, including elements that are not transformed. The entry of the
+    /// first axis is ignored.
     pub embed: [i64; RANK],
     /// Distance between elements along the last axis.
     pub stride: i64,
@@ -114,8 +115,8 @@ impl Shape {
         }
     }
 
-    /// Returns whether input and output are dense and store their transforms one after the other. The library then
-    /// accepts null instead of the layouts.
+    /// Returns whether input and output are dense and store their transforms one after the other. In this case the
+    /// library accepts null pointers instead of the layouts.
     fn is_dense(&self) -> bool {
         let rank = self.rank;
         let is_so = |side: &FftLayout, is_half: bool| {
@@ -207,8 +208,8 @@ impl Fft {
 
     #[cold]
     fn refusal(&self, operation: &'static str, code: u32, shape: &Shape) -> Error {
-        // The library's error codes have other meanings in the driver. Therefore the error gets the driver's code 999
-        // (unknown error), and the name and text of the library's code.
+        // The numbers of the library's error codes have other meanings in the driver. Therefore the created error has
+        // the driver's code 999 (unknown error), with the name and the text of the library's code.
         let (name, text) = meaning(code);
         Error::Driver(Box::new(DriverError {
             operation,
@@ -236,7 +237,7 @@ impl Fft {
             self.found(functions.make, "MakePlanMany64")?,
         );
         let mut handle = 0;
-        // SAFETY: the out-parameter is writable and wide enough for both vendors. It starts at zero, because cuFFT
+        // SAFETY: the out-parameter is writable and wide enough for both vendors. It is initialized to 0, because cuFFT
         // writes only a part of it.
         self.check("fftCreate", unsafe { create(&mut handle) }, shape)?;
         let mut plan = FftPlan { handle, area: 0, stream: None, work: 0 };
@@ -284,7 +285,7 @@ impl Fft {
         }
     }
 
-    /// Sets the stream and the workspace of a plan.
+    /// Sets the stream on which a plan is executed, and its workspace.
     ///
     /// # Errors
     /// Errors of the library.
@@ -303,7 +304,8 @@ impl Fft {
         }
         if plan.area > 0 && plan.work != work {
             let set = self.found(self.functions.set_area, "SetWorkArea")?;
-            // SAFETY: the caller guarantees that the workspace has the required size and no other use.
+            // SAFETY: the caller guarantees that the workspace has the required size and that nothing else uses it
+            // meanwhile.
             let code = unsafe { set(plan.handle, std::ptr::with_exposed_provenance_mut(work)) };
             self.check("fftSetWorkArea", code, shape)?;
             plan.work = work;

@@ -1,9 +1,9 @@
 //! Opens the vendors' mathematical libraries. Each library is opened on first use and never closed.
 //!
 //! Each library has an entry here with both vendors' names, and a file with the list of its functions under both
-//! vendors' names. A library is searched for among the libraries open in the process, in locations provided by the
-//! caller (`hints`: wheels, conda environments), in the toolkit's folder, and through the system's loader. The names
-//! that were tried are stored for `show_config`.
+//! vendors' names. A library is searched for among the libraries that are already open in the process, in locations
+//! that the caller provides (`hints`: wheels, conda environments), in the toolkit's folder, and through the system's
+//! loader. The names that were tried are stored for `show_config`.
 
 mod blas;
 pub mod fft;
@@ -128,8 +128,8 @@ impl LibrarySpec {
             let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             files.iter().position(|name| *name == file).unwrap_or(files.len())
         };
-        // Of the caller's files (`hints`), only those with one of this library's file names are used, because the
-        // remaining files may belong to the other vendor's library.
+        // Only those of the caller's files (`hints`) are used that have one of this library's file names, because other
+        // files may belong to the other vendor's library.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
         small_sort::sort_by_key(&mut found, place); // a stable sort: files of equal name keep the caller's order
         let (homes, usual): (&[Variable], _) = match kind {
@@ -149,8 +149,8 @@ impl LibrarySpec {
         found
     }
 
-    /// Opens the first file of the search that the system's loader accepts. If the caller names a file, only this file
-    /// is tried.
+    /// Opens the first file of the search that the system's loader accepts. If the user has named a file, only this
+    /// file is tried.
     ///
     /// # Errors
     /// `Unavailable` with the package to install and all names that were tried.
@@ -241,8 +241,8 @@ fn first(candidates: &[PathBuf], attempts: &mut Vec<Attempt>) -> Option<Library>
     None
 }
 
-/// Returns a library that other code of the process has already opened. A second copy of the library would have a
-/// separate state.
+/// Returns a library that other code of the process has already opened. Opening another file would create a second copy
+/// with a separate state.
 #[cfg(unix)]
 fn in_process(names: &[&'static str]) -> Option<Library> {
     names.iter().find_map(|name| {

@@ -20,8 +20,8 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         Self { things: ForkSafeMutex::new(Vec::new()), most: AtomicUsize::new(most) }
     }
 
-    /// Checks out the most recently returned object with this key, because its state may still be in the device's
-    /// caches. Returns `None` if the pool has no object with this key.
+    /// Checks out the most recently returned object with this key, because the device's caches may still contain data
+    /// of this object. Returns `None` if the pool has no object with this key.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();
         let place = things.iter().rposition(|(known, _)| known == key)?;
@@ -42,7 +42,7 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         self.things.lock().iter().filter(|(key, _)| condition(key)).count()
     }
 
-    /// Removes all objects whose key satisfies a condition from the pool and returns them. The caller must destroy
+    /// Removes from the pool all objects whose key satisfies a condition, and returns them. The caller must destroy
     /// these objects.
     #[must_use = "the caller must destroy the objects of a vendor library"]
     pub fn take_all(&'static self, condition: impl Fn(&K) -> bool) -> Vec<T> {
@@ -55,8 +55,8 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         self.most.load(Ordering::Relaxed)
     }
 
-    /// Sets the maximum number of objects that the pool may contain. Evicts the least recently returned objects that
-    /// exceed this number; the caller must destroy the evicted objects.
+    /// Sets the maximum number of objects that the pool may contain. If the pool contains more objects, evicts the
+    /// least recently returned ones, which the caller must destroy.
     #[must_use = "the caller must destroy the objects of a vendor library"]
     pub fn set_most(&'static self, most: usize) -> Vec<T> {
         let mut things = self.things.lock();

@@ -44,7 +44,7 @@ impl LibrarySpec {
         if let Some(found) = place.get() {
             return Ok(found);
         }
-        // The library is opened without holding a lock, because the search calls Python and the system's loader.
+        // No lock is held while the library is opened, because the search calls Python and the system's loader.
         let made = make(self.open(kind, driver, places)?, kind)?;
         Ok(place.get_or_init(|| made))
     }

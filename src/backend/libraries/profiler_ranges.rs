@@ -40,7 +40,7 @@ const ON: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static CALLS: ForkSafeMutex<Option<RangeFunctions>> = ForkSafeMutex::new(None);
 
-/// A range that was begun on this thread; dropping the value ends it.
+/// A profiler range that was begun on this thread. Dropping the value ends the range.
 pub struct ProfilerRange(Pop);
 
 impl Drop for ProfilerRange {
@@ -51,7 +51,7 @@ impl Drop for ProfilerRange {
     }
 }
 
-/// Begins a range, if ranges are enabled. The name is computed only in this case.
+/// Begins a profiler range, if ranges are enabled. The name is computed only if they are.
 #[inline]
 pub fn range<S: AsRef<str>>(name: impl FnOnce() -> S) -> Option<ProfilerRange> {
     if STATE.load(Ordering::Relaxed) == OFF { None } else { begin(name().as_ref()) }
@@ -69,7 +69,7 @@ fn begin(name: &str) -> Option<ProfilerRange> {
 }
 
 fn push_range(push: Push, name: &CStr) {
-    // SAFETY: the function belongs to an open library, and copies the text during the call.
+    // SAFETY: the function belongs to a library that is never closed, and copies the text during the call.
     unsafe { push(name.as_ptr()) };
 }
 

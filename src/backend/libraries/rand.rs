@@ -53,7 +53,7 @@ impl SobolTable {
         })
     }
 
-    /// Returns the size in bytes of the table's part for one dimension of the Sobol sequence.
+    /// Returns the number of bytes in the table for one dimension of the Sobol sequence.
     const fn bytes(self) -> usize {
         match self {
             Self::Vectors32(_) => 32 * 4,

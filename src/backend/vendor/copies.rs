@@ -100,9 +100,9 @@ pub const fn size(pattern: Pattern) -> usize {
 }
 
 impl<V: VendorCopies> Driver<V> {
-    /// Waits for a copy if the driver may still access pageable memory after the copy function has returned. On
-    /// machines whose device reads the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory.
-    /// The copy may therefore still be in progress when the copy function has returned.
+    /// Waits for a copy if the driver may still access pageable host memory after the driver's copy function has
+    /// returned. On machines whose device reads the host's page tables (Grace, POWER, MI300A) the driver need not copy
+    /// such memory to a staging buffer, so the copy may still be in progress at that time.
     #[inline]
     fn settle(
         &self,
@@ -122,7 +122,7 @@ impl<V: VendorCopies> Driver<V> {
         {
             return Ok(());
         }
-        // SAFETY: the caller of the copy guarantees that the stream is alive.
+        // SAFETY: the caller that enqueued the copy guarantees that the stream is alive.
         match self.beside_captures(|| unsafe { (self.symbols.stream_synchronize)(Raw::of(stream.0)) }) {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, V::NAMES.stream_synchronize, Some(device), "after a copy".to_owned())),

@@ -1,6 +1,7 @@
 //! Makes a device current for the length of one call.
 //!
-//! The previous device must be restored afterwards, except by calls whose purpose is to change it.
+//! The device that was current before must be restored after each call, except a call that changes the current device
+//! on purpose.
 
 use super::driver::{DeviceSlot, Driver};
 use super::errors::VendorErrors;
@@ -58,7 +59,8 @@ impl<V: VendorContexts> Driver<V> {
         })
     }
 
-    /// Makes a device current until the guard is dropped. This costs one driver call if the device is already current.
+    /// Makes a device current until the guard is dropped. If the device is already current, this costs only one driver
+    /// call.
     ///
     /// # Errors
     /// An unknown device, a forked process, or the driver's error for a device that it cannot use.

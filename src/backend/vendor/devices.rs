@@ -106,7 +106,7 @@ impl<V: VendorDevices> Driver<V> {
         // SAFETY: the buffer is one byte longer than the length passed to the driver, so that it ends with 0 in any
         // case.
         match unsafe { (self.symbols.device_name)(text.as_mut_ptr(), LENGTH as c_int, handle) } {
-            // SAFETY: the buffer ends with 0.
+            // SAFETY: the buffer ends with a zero byte, so it contains a C string.
             SUCCESS => Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned()),
             code => Err(self.refusal(code, V::NAMES.device_name, Some(device), String::new())),
         }
@@ -145,8 +145,8 @@ pub fn attribute_of<V: VendorContexts>(
     match unsafe { (symbols.device_attribute)(&mut value, which, handle) } {
         SUCCESS => Ok(value),
         code => {
-            // The library's last error is cleared, because not every caller reports this code, and another library
-            // could then report it.
+            // The error that the driver library stores is cleared, because not every caller reports the code, and
+            // another library could otherwise report it.
             V::forget_last_error(api);
             Err(code)
         }
@@ -202,8 +202,7 @@ impl<V: VendorDevices> Devices for Driver<V> {
             warp_size: ask(attributes.warp_size)?,
             max_threads_per_block: ask(attributes.max_threads_per_block)?,
             l2_cache_size: ask(attributes.l2_cache_size)?,
-            // CUDA 13 has deprecated the attribute for the clock rate, so a driver that no longer reports it causes no
-            // error here.
+            // CUDA 13 has deprecated the attribute for the clock rate. Therefore an error of this query is ignored.
             clock_rate: ask(attributes.clock_rate).unwrap_or(0),
             memory_pools: ask(attributes.memory_pools)? != 0,
             integrated: ask(attributes.integrated)? != 0,

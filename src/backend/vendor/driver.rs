@@ -14,9 +14,9 @@ pub trait Vendor: Types {
     const KIND: BackendKind;
     /// Name of the driver library in messages.
     const LIBRARY: &str;
-    /// Names of the shared functions' symbols in the library.
+    /// Symbol names, in this vendor's library, of the functions that both vendors have.
     const SYMBOLS: &'static Names;
-    /// Names of the shared functions in messages.
+    /// Names, in messages, of the functions that both vendors have.
     const NAMES: &'static Names;
     /// Returns the interface to tensor maps, if the vendor supports them.
     fn tensor_maps(_: &Driver<Self>) -> Option<&dyn TensorMaps> {

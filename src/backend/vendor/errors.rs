@@ -12,16 +12,17 @@ const UNKNOWN: &str = "unrecognized error code";
 
 /// The error codes and messages of a vendor's library.
 pub trait VendorErrors: Vendor {
-    /// Codes after which every further call of the process on the device fails, because a kernel or a copy failed on
-    /// the device itself.
+    /// Codes of failures of a kernel or copy on the device itself, after which every further call of the process on
+    /// this device fails.
     const STICKY: &'static [u32];
-    /// Text for error messages: the effect on the process of an error whose code is in `STICKY`.
+    /// Text for error messages. It states the effect on the process of an error whose code is in `STICKY`.
     const STICKY_ADVICE: &'static str;
     /// Returns the driver's name of an error code.
     fn name(api: &Self::Api, code: u32) -> String;
     /// Returns the driver's explanation of an error code.
     fn text(api: &Self::Api, code: u32) -> String;
-    /// Clears the library's last error after a failed call, if other libraries could take the error for their own.
+    /// Clears the error that the library stores after a failed call, if other libraries could take this error for their
+    /// own.
     fn forget_last_error(api: &Self::Api);
 }
 
@@ -38,8 +39,8 @@ pub unsafe fn spoken(text: *const c_char) -> String {
 }
 
 impl<V: VendorErrors> Driver<V> {
-    /// If the code is `answer`, which the caller expects, clears the library's last error and returns success. Other
-    /// codes are returned unchanged.
+    /// If the code is `answer`, which the caller expects, clears the error that the library stores and returns success.
+    /// Other codes are returned unchanged.
     #[inline]
     pub fn tolerated(&self, code: u32, answer: u32) -> u32 {
         if code != answer {

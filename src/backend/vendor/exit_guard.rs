@@ -1,9 +1,9 @@
 //! Blocks driver calls at process exit.
 //!
 //! A driver shuts itself down while the process exits, and a thread that is still in a driver call would access freed
-//! data. Python stops its daemon threads when they request the GIL, not while they are in a driver call. Therefore
-//! every driver call passes through this module. After [`close`], threads that begin a driver call block forever.
-//! Before the driver's exit handler runs, the process waits for active driver calls, for a limited time.
+//! data. Python stops its daemon threads when they request the GIL, so it does not stop threads inside a driver call.
+//! Therefore every driver call passes through this module. After [`close`], threads that begin a driver call block
+//! forever. Before the driver's exit handler runs, the process waits for active driver calls, for a limited time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -62,7 +62,8 @@ fn stay_outside() {
 pub fn close() {
     ENDING.get_or_init(|| thread::current().id());
     if !CLOSED.swap(true, Ordering::SeqCst) {
-        // Exit handlers run in reverse order of registration, so this handler runs before the driver's handler.
+        // Exit handlers run in reverse order of registration. This handler is registered after the driver's handler, so
+        // it runs before that one.
         // SAFETY: the function is static and does not unwind.
         unsafe { libc::atexit(wait_for_those_inside) };
     }

@@ -4,8 +4,8 @@
 //! calls in the child would crash or hang, so every GPU backend first calls [`refuse`]. The CPU backend continues to
 //! work.
 //!
-//! A driver waits until a host function that a stream called returns. A driver call inside this function fails, or
-//! waits forever for the function itself.
+//! The driver waits for the return of a host function that a stream has called. A driver call inside the host function
+//! fails, or waits forever for the host function itself.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,7 +49,7 @@ extern "C" fn in_child() {
 /// Returns whether this process was forked after a GPU driver was opened.
 #[inline]
 pub fn is_forked() -> bool {
-    // Relaxed ordering suffices, because a child begins with one thread, and this thread has run the handler.
+    // Relaxed ordering suffices: a forked child begins with one thread, and this thread has run the fork handler.
     REASONS.load(Ordering::Relaxed) & FORKED != 0
 }
 
@@ -59,7 +59,7 @@ pub fn is_host_call() -> bool {
     REASONS.load(Ordering::Relaxed) >= HOST_CALL && IS_HOST_CALL.get()
 }
 
-/// Runs a host function that a driver's stream has called.
+/// Runs a host function on behalf of a driver's stream, and counts it as running meanwhile.
 pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     struct Under(bool);
     impl Drop for Under {
@@ -73,7 +73,7 @@ pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Returns an error if the GPU call is made in a forked child, or in a host function that a stream called.
+/// Returns an error if the calling thread is in a forked child, or in a host function that a stream has called.
 ///
 /// # Errors
 /// `Error::Forked` in a forked child; `NotSupported` in a host function.

@@ -59,7 +59,7 @@ pub trait VendorConditions: VendorContexts {
 
 /// Vendor-specific part of graphs, which CUDA and HIP implement differently.
 pub trait VendorGraphs: VendorConditions {
-    /// Name of the driver's function that updates a graph as a whole.
+    /// Name of the driver's function that updates an executable graph as a whole.
     const UPDATE: &str;
     /// Implements [`Graphs::set_node`]. The driver's functions need only the handles of the operations, not their
     /// graph.
@@ -74,8 +74,8 @@ pub trait VendorGraphs: VendorConditions {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()>;
-    /// Implements [`Graphs::update`]. Returns the driver's error code, and the number of its reason. Returns `None` if
-    /// the driver has no such function.
+    /// Implements [`Graphs::update`]. Returns the driver's error code, and the driver's number for the reason of the
+    /// error. Returns `None` if the driver has no function for updates.
     ///
     /// # Safety
     /// See [`Graphs::update`].
@@ -116,8 +116,8 @@ impl Parameters {
     }
 }
 
-/// Copies the parameters of the node `$from` to `$to` of an executable graph, with a getter and a setter for each kind.
-/// If a setter also requires a context, the name of a function that returns the context follows.
+/// Copies the parameters of the node `$from` to the node `$to` of an executable graph, by a getter and a setter for
+/// each kind of node. If a setter also requires a context, the name of a function that returns the context follows.
 macro_rules! exchange {
     (
         $driver:ident, $device:ident, $kind:ident, $executable:ident, $to:ident, $from:ident,
@@ -179,9 +179,9 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>> {
         let (mut status, mut id) = (0u32, 0u64);
-        // The status is read as an integer, because a newer driver may have more values.
+        // The capture status is read as an integer, because a newer driver may have more values.
         // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable and as wide
-        // as the driver's types; unneeded ones are null.
+        // as the driver's types; null is passed for unneeded ones.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let (graph, dependencies, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             let status = (&raw mut status).cast();
@@ -263,14 +263,14 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         // SAFETY: the caller guarantees the conditions of `node_count`.
         let mut count = unsafe { self.node_count(device, graph) }?;
         if count == 0 {
-            // Drivers reject a query with an empty list, so an empty graph is not queried.
+            // Drivers reject a query with an output list of length 0, so an empty graph is not queried.
             return Ok(Vec::new());
         }
         let mut nodes = vec![V::GraphNode::NONE; count];
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: the caller guarantees the conditions of the driver call; there is space for `count` nodes.
+            // SAFETY: the caller guarantees the conditions of the driver call; the list has space for `count` nodes.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), nodes.as_mut_ptr(), &mut count) },
             String::new,
         )?;
@@ -321,7 +321,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // If the driver has no function for uploads, nothing is lost: the first launch uploads the graph.
+        // If the driver has no function for uploads, this call does nothing, and the first launch uploads the graph.
         let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
         // SAFETY: the caller guarantees the conditions of the driver call.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };

@@ -50,8 +50,8 @@ fn bit(set: bool, flag: c_uint) -> c_uint {
 }
 
 impl<V: VendorMemory> Driver<V> {
-    /// Grants all peer devices read and write access to the pool's blocks. Enabled peer access covers only plain
-    /// memory. Without the grant, another library's copy from a peer device fails. CuPy's `asarray` makes such a copy.
+    /// Grants all peer devices read and write access to the pool's blocks. Enabled peer access does not cover pool
+    /// memory. Without the grant, another library's copy from a peer device, e.g. in CuPy's `asarray`, fails.
     fn open_to_peers(&self, device: i32, pool: PoolHandle) -> Result<()> {
         let mut access = Vec::new();
         for (peer, slot) in (0..).zip(&self.slots) {
@@ -75,7 +75,7 @@ impl<V: VendorMemory> Driver<V> {
         let value: *mut u64 = &mut bytes;
         self.call_anywhere(
             V::NAMES.pool_get_attribute,
-            // SAFETY: the attribute is a 64-bit number.
+            // SAFETY: the driver writes a 64-bit number for this attribute, for which `value` has space.
             |driver| unsafe { (driver.symbols.pool_get_attribute)(Raw::of(pool.0), which, value.cast()) },
             || format!("pool {:#x}, {}", pool.0, V::pool_attribute_name(which)),
         )?;
@@ -99,8 +99,8 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let opened = self.open_to_peers(device, handle);
         let ready = opened.and_then(|()| self.set_pool_release_threshold(handle, threshold));
         if ready.is_err() {
-            // SAFETY: the pool was created above and is not shared. An error of the destruction is ignored, because the
-            // first error is reported.
+            // SAFETY: the pool was created above, and no other code has its handle. An error of the destruction is
+            // ignored, because the error that led to it is reported.
             let _ = unsafe { (self.symbols.pool_destroy)(pool) };
         }
         ready.map(|()| Some(handle))
@@ -120,7 +120,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
     fn trim_pool(&self, pool: PoolHandle, keep: usize) -> Result<()> {
         self.call_anywhere(
             V::NAMES.pool_trim,
-            // SAFETY: the driver rejects a value that is not a pool.
+            // SAFETY: the driver checks the handle and rejects a value that is not a pool.
             |driver| self.beside_captures(|| unsafe { (driver.symbols.pool_trim)(Raw::of(pool.0), keep) }),
             || format!("pool {:#x}, keeping {keep} bytes", pool.0),
         )

@@ -24,7 +24,7 @@ pub trait VendorOpening: VendorDevices + Default {
     const VERSION: &'static str;
     /// Description of the expected library. The error message about a library without the version function contains it.
     const WHAT: &'static str;
-    /// Name of the product to which the version belongs. Error messages contain it.
+    /// Name of the product, such as the driver, whose version the function returns. Error messages contain the name.
     const PRODUCT: &'static str;
     /// Oldest supported version of the driver.
     const OLDEST_VERSION: i32;
@@ -89,8 +89,8 @@ where
     }
 }
 
-/// Returns the library's version. This is the first query, so that an old library is reported as old instead of
-/// incomplete.
+/// Returns the library's version. The version is queried before functions are looked up, so that an old library is
+/// reported as old instead of incomplete.
 fn version<V: VendorOpening>(library: &Library, path: &str) -> Result<i32, String> {
     type Ask = unsafe extern "C" fn(*mut c_int) -> u32;
     // SAFETY: the signature matches both vendors' headers.
@@ -125,7 +125,7 @@ fn open_driver<V: VendorOpening>(
         SUCCESS => Ok(()),
         code => Err(V::refused(&api, settings, operation, code)),
     };
-    // SAFETY: 0 is the only valid value of the flags.
+    // SAFETY: the call takes only flags, whose only valid value is 0.
     check(V::NAMES.init, unsafe { (symbols.init)(0) })?;
     let mut count = 0;
     // SAFETY: the out-parameter is writable.

@@ -15,8 +15,8 @@ pub enum PitchedCopyKind {
     Plane(PitchedBox),
     /// One 3-D copy, which moves several planes.
     Box(PitchedBox),
-    /// One 2-D copy per plane. The driver's 3-D copy takes the distance between planes as a number of rows, and here
-    /// the distance is not a multiple of the pitch.
+    /// One 2-D copy per plane. Used if the distance between planes is not a multiple of the pitch, because the driver's
+    /// 3-D copy takes this distance as a number of rows.
     EachPlane(PitchedBox),
     /// One copy per row, because the pitch exceeds the driver's limit. Such rows are gigabytes apart, so there are few
     /// rows.
@@ -60,8 +60,8 @@ impl PitchedBox {
         Self { target: side(&self.target), source: side(&self.source), extent }
     }
 
-    /// Returns a region of the same bytes with fewer dimensions, if rows or planes are contiguous; otherwise returns
-    /// the region itself. Returns `None` if a length overflows.
+    /// Returns a region of the same bytes with fewer dimensions if rows or planes are contiguous, otherwise the
+    /// unchanged region. Returns `None` if a length overflows.
     fn collapsed(self) -> Option<Self> {
         let Extent { width, height, depth } = self.extent;
         if depth == 1 {
@@ -80,7 +80,8 @@ impl PitchedBox {
         Some(self)
     }
 
-    /// Returns whether the last row ends inside the address space, so that no address computed here can overflow.
+    /// Returns whether the last row of the region ends inside the address space, so that no address in the region
+    /// overflows.
     fn fits(&self) -> bool {
         let Extent { width, height, depth } = self.extent;
         self.both(|side| {
@@ -109,8 +110,8 @@ pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) 
     }
     let whole_rows =
         |side: &Pitched| side.plane_pitch.is_multiple_of(side.row_pitch) && side.plane_pitch / side.row_pitch >= height;
-    // A pitch below the width violates the contract of the trait, and a pitch of 0 would be a divisor. A copy row by
-    // row is still correct for such a pitch.
+    // A pitch below the width of a row violates the contract of the trait, and division by a pitch of 0 would fail. A
+    // copy row by row is correct even for such a pitch.
     Some(if !sides.both(|side| (width..=max_pitch).contains(&side.row_pitch)) {
         PitchedCopyKind::EachRow(sides)
     } else if depth == 1 {

@@ -97,7 +97,8 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
     const SUGGESTED_SHAPE: &'static str;
     /// Returns the name of a kernel attribute for error messages.
     fn function_attribute_name(which: Self::FunctionAttribute) -> String;
-    /// Stores the minimum number of blocks that fills the device, and the block size. Returns the driver's error code.
+    /// Stores the minimum number of blocks that fills the device, and the block size with the best occupancy. Returns
+    /// the driver's error code.
     ///
     /// # Safety
     /// The function is alive.
@@ -113,14 +114,15 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
     /// # Errors
     /// `NotSupported` if the library has no such function.
     fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>>;
-    /// Returns the maximum shared memory of a block for kernels that opt in to more than `plain`, the maximum for all
-    /// other kernels.
+    /// Returns the maximum size in bytes of a block's shared memory for kernels that opt in. For all other kernels the
+    /// maximum is `plain`.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32>;
     /// Returns whether the device has clusters of blocks and the driver can launch them.
     fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {
         Ok(false)
     }
-    /// Returns a device attribute by its number, which may be newer than PyGPU's list of names.
+    /// Returns a device attribute by the driver's number. PyGPU's list of names may lack a number that a newer driver
+    /// defines.
     fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32>;
     fn link(driver: &Driver<Self>, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
         let _ = (driver, device, inputs, options);
@@ -188,8 +190,8 @@ where
         self.call(
             device,
             V::NAMES.module_function,
-            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable, the name
-            // a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable, and the
+            // name is a C string.
             |on| unsafe { (on.symbols.module_function)(&mut function, Raw::of(module.0), name.as_ptr()) },
             || format!("the kernel {name:?}"),
         )?;
@@ -201,8 +203,8 @@ where
         self.call(
             device,
             V::NAMES.module_global,
-            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable, the
-            // name a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable, and the
+            // name is a C string.
             |on| unsafe { (on.symbols.module_global)(&mut address, &mut bytes, Raw::of(module.0), name.as_ptr()) },
             || format!("the global {name:?}"),
         )?;

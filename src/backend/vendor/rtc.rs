@@ -125,8 +125,8 @@ pub fn may_include(request: &CompileRequest<'_>) -> bool {
     is_forced || includes::names(request.source.as_bytes()).is_none_or(|names| !names.is_empty())
 }
 
-/// Returns the search path of a library for headers: the folder in the source's name, the folders in the options, and
-/// the library's own folders. Returns `None` if an unknown option may name a file.
+/// Returns the folders in which the compiler library searches for headers: the folder in the source's name, the folders
+/// in the options, and the library's own folders. Returns `None` if an unknown option may name a file.
 pub fn places<'a>(request: &CompileRequest<'a>, own: &[PathBuf]) -> Option<IncludeSearch<'a>> {
     let mut search = IncludeSearch { own: vec![PathBuf::new()], folders: Vec::new(), before: Vec::new() };
     search.own.extend(Path::new(request.name).parent().map(Path::to_path_buf));
@@ -165,7 +165,8 @@ impl<'a> Program<'a> {
         let mut handle: RtcHandle = std::ptr::null_mut();
         let none = std::ptr::null();
         let (create, operation) = calls.create;
-        // SAFETY: the out-parameter is writable; both texts end with a zero byte; there are no headers.
+        // SAFETY: the out-parameter is writable; the source and its name end with a zero byte; the number of headers is
+        // 0.
         let code = unsafe { create(&mut handle, source.as_ptr(), name.as_ptr(), 0, none, none) };
         check(calls.prefix, code, operation)?;
         let program = Self { calls, handle };
@@ -193,8 +194,8 @@ impl<'a> Program<'a> {
         Ok(text.trim_end_matches('\0').trim_end().to_owned())
     }
 
-    /// Returns an output of the program. The first function in the parameters returns the size, the second one returns
-    /// the bytes.
+    /// Returns an output of the program, such as its log. The first function in the parameters returns the output's
+    /// size, the second function its bytes.
     pub fn bytes(
         &self,
         size: OfProgram<*mut usize>,

@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use super::loader::Library;
 
-/// A handle or an address in the driver's type, which is a number in all layers above.
+/// A handle or an address in the driver's type. All layers above represent it as a number.
 pub trait Raw: Copy {
     /// The null handle.
     const NONE: Self;

@@ -1,5 +1,5 @@
-//! Creates and copies arrays, textures and surfaces through CUDA or HIP. The structures of both vendors are equal byte
-//! for byte, except those of copies.
+//! Creates and copies arrays, textures and surfaces through CUDA or HIP. The structures of CUDA and HIP have the same
+//! layout, except the structures that describe copies.
 
 use super::current_context::VendorContexts;
 use super::driver::Driver;
@@ -51,7 +51,7 @@ const PITCHED: u32 = 3;
 const READ_AS_INTEGER: u32 = 1;
 const NORMALIZED: u32 = 2;
 
-/// The array that takes part in a copy, and the start of the copied part.
+/// The CUDA array that takes part in a copy, and the position in it at which the copied part starts.
 pub struct ArrayPart<'a> {
     pub array: ArrayHandle,
     pub texel: Texel,
@@ -104,8 +104,8 @@ fn described(resource: &Resource) -> ResourceDescriptor {
 fn sampled(resource: &Resource, sampling: &Sampling) -> TextureDescriptor {
     let mut address = sampling.address;
     if let Resource::Array(_, ArrayShape { height: 0, .. }) = resource {
-        // A missing axis gets the mode `Clamp`. The hardware treats such an axis as one row, and with the mode `Border`
-        // it would interpolate half of each element with the border.
+        // A missing axis gets the mode `Clamp`. The hardware treats a missing axis as an axis of length 1. With the
+        // mode `Border` it would interpolate each element with the border colour.
         address[1..].fill(AddressMode::Clamp);
     }
     let mut flags = 0;

@@ -15,8 +15,8 @@ struct divisor {
     }
 };
 
-// Lengths of N axes, for fewer than 2^31 elements. The length of the outermost axis is not stored: after the divisions
-// by all other lengths, the remaining quotient is the index along the outermost axis.
+// Lengths of N axes, for arrays with fewer than 2^31 elements. The length of the outermost axis is not stored: after
+// the divisions by all other lengths, the remaining quotient is the index along the outermost axis.
 template <int N> struct lengths {
     typedef unsigned number;
     divisor inner[N - 1];
@@ -41,7 +41,7 @@ template <> struct lengths<1> {
     __device__ int index(number &rest, int) const { return (int)rest; }
 };
 
-// Lengths of N axes, for any number of elements.
+// Lengths of N axes, for arrays with any number of elements.
 template <int N> struct long_lengths {
     typedef unsigned long long number;
     unsigned long long inner[N - 1];
@@ -138,8 +138,8 @@ __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
 }
 
-// Accessor that returns the same loaded element for every index. A kernel uses it in place of an array's accessor,
-// after one instruction has loaded several elements.
+// Accessor that returns the same loaded element for every index. A kernel uses this accessor in place of an array's
+// accessor for an element that it has already loaded.
 template <class T> struct element {
     T *item;
 

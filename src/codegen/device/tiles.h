@@ -23,7 +23,7 @@ template <class Tiles> struct tile {
     };
     const Tiles &all;
     long long first[N];
-    int long_x, long_y; // smaller than X and Y in the last tiles
+    int long_x, long_y; // lengths of the tile; smaller than X and Y in the last tile of an axis
 
     __device__ tile(const Tiles &all, typename Tiles::number number) : all(all) {
 #pragma unroll
@@ -37,7 +37,7 @@ template <class Tiles> struct tile {
 
     __device__ bool is_whole() const { return long_x == X && long_y == Y; }
 
-    // Whether the thread has an element inside the array in iteration `turn`.
+    // Returns whether the thread's element in iteration `turn` is inside the array.
     __device__ bool has(int turn) const {
         return (int)threadIdx.x % X < long_x && (int)threadIdx.x / X + turn * LINES < long_y;
     }

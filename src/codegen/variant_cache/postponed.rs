@@ -46,7 +46,7 @@ impl Postponed {
     pub fn compile(self) {
         let Self { variant, device, name, source } = self;
         // The search for the compiler runs Python code, which may itself need this kernel. The search therefore ends
-        // before this thread claims the compilation and other threads wait for its result.
+        // before this thread claims the compilation, because from then on other threads wait for the result.
         let with = |hints: &[PathBuf]| {
             let make = || kernel::load(device, &source, hints)?.function(&name).map(Some);
             COMPILED.find_or_make(&variant.identity(), make)
@@ -61,12 +61,12 @@ impl Postponed {
     }
 }
 
-/// Whether a flush of this thread needed variants that are not compiled.
+/// Returns whether a flush of this thread needed kernel variants that are not compiled.
 pub fn has_postponed() -> bool {
     POSTPONED.with_borrow(|all| !all.is_empty())
 }
 
-/// Takes the variants that a flush of this thread needed and did not find.
+/// Takes the list of kernel variants that a flush of this thread needed and did not find in the cache.
 pub fn take_postponed() -> Vec<Postponed> {
     POSTPONED.take()
 }

@@ -8,7 +8,7 @@ use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
-/// Upper bound of the dividends for which kernels replace a division by a multiplication and a shift.
+/// Upper bound (exclusive) of the numbers that kernels divide by a multiplication and a shift instead of a division.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// Maximum size in bytes of a unit, i.e. of one load or store of a copy kernel.
@@ -17,22 +17,23 @@ pub(super) const LARGEST: i64 = 16;
 /// Minimum length of a row that is divided among several thread blocks, in units (loads of up to 16 bytes).
 const LONG_LINE: i64 = 1024;
 
-/// A plane with fewer units (loads of up to 16 bytes) fits into the caches. The order of accesses then hardly matters.
+/// A plane with fewer units (loads of up to 16 bytes) fits into the caches. The order in which its units are accessed
+/// then hardly matters.
 const SMALL_PLANE: i64 = 1024;
 
-/// Size of a memory sector in bytes. Elements further apart are in different sectors, so a joint read of such elements
-/// saves nothing.
+/// Size of a memory sector in bytes. Elements that are further apart are in different sectors, so reading such elements
+/// together saves nothing.
 const SECTOR: u64 = 32;
 
-/// If the source is broadcast, several rows of the target repeat one row of the source. They are written consecutively
-/// only if a row has at least this length in bytes, a full cache line.
+/// Minimum length of a row in bytes, a full cache line, for writing all target rows that repeat one row of a broadcast
+/// source directly after each other.
 const SHORT_LINE: i64 = 128;
 
 /// Number of threads in a block, and maximum length of a tile's side in units (loads of up to 16 bytes).
 const MOST_SIDE: i64 = 256;
 
-/// A copy divided into units of `unit` bytes, the size of one load or store. Contains the addresses of the first unit,
-/// and the axes. The target's outermost axis is first.
+/// A copy divided into units of `unit` bytes, the size of one load or store. Contains the addresses of the first unit
+/// in target and source, and the axes, with the target's outermost axis first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Units {
     pub(super) unit: i64,
@@ -44,24 +45,24 @@ pub(super) struct Units {
 /// The kernel that performs a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernel {
-    /// The kernel for long innermost rows. A thread block computes the row's addresses once, because it processes a
-    /// part of one row.
+    /// The kernel for long innermost rows. A thread block processes a part of one row, so it computes the row's
+    /// addresses only once.
     Lines {
         /// Whether the source is broadcast along an outer axis. If so, thread blocks process the same part of all rows
         /// consecutively, so that this part of the source is read from memory only once.
         again: bool,
     },
-    /// The kernel for any layout. The address of each unit of up to 16 bytes is computed from the index of the unit.
+    /// The kernel for any layout. A thread computes the address of each unit of up to 16 bytes from the unit's index.
     Flat {
         /// Whether the copy has 2^31 units or more, whose indices need 64 bits.
         wide: bool,
     },
-    /// The kernel that transposes vectors of `vector` bytes in registers. The axes `x` and `y` of the plane are last.
+    /// The kernel that transposes vectors of `vector` bytes in registers, on the plane of the last two axes `x` and `y`.
     Squares {
         /// Size of a vector in bytes.
         vector: i64,
     },
-    /// The kernel that transposes through shared memory. The axes `x` and `y` of the plane are last.
+    /// The kernel that transposes through shared memory, on the plane of the last two axes `x` and `y`.
     Tiles {
         /// Length of a tile along the target's fastest axis, in units (loads of up to 16 bytes).
         x: i64,
@@ -137,7 +138,7 @@ impl Units {
         outer.last().is_some_and(|axis| axis.strides[1] == 0)
     }
 
-    /// Returns the kernel for a fill, or for a copy whose operands have the same axis order.
+    /// Returns the kernel for a fill, or for a copy whose source and target have the same axis order.
     pub(super) fn straight(&self, wish: ForcedKernel) -> CopyKernel {
         let inner = self.axes.last().map_or(1, |axis| axis.len);
         if wish != ForcedKernel::Flat && inner >= LONG_LINE {
@@ -147,7 +148,8 @@ impl Units {
         }
     }
 
-    /// Returns the transposition kernel, if the copy is a transposition, and moves the axes of the plane to the end.
+    /// If the copy is a transposition, returns the kernel for it, and moves the two axes of the transposed plane to the
+    /// end.
     fn transposition(&mut self, wish: ForcedKernel) -> Option<CopyKernel> {
         let x = self.axes.len().checked_sub(1)?;
         let y = fastest(&self.axes, 1).filter(|&y| y != x)?;
@@ -165,7 +167,8 @@ impl Units {
         }
     }
 
-    /// Returns the vector size for transposing the plane in registers, or `None` if that is not possible.
+    /// Returns the vector size in bytes for transposing the plane of the axes `x` and `y` in registers, or `None` if
+    /// the plane cannot be transposed in registers.
     fn vector(&self, x: SharedAxis<2>, y: SharedAxis<2>) -> Option<i64> {
         if x.strides[0] != self.unit || y.strides[1] != self.unit {
             return None;
@@ -183,9 +186,9 @@ impl Units {
     }
 }
 
-/// Returns the tile size for a transposed copy of a plane. One axis of the plane is contiguous in the target, and the
-/// other one in the source. A tile is at least 64 bytes long along both axes, and longer along one axis if the other is
-/// short.
+/// Returns the kernel with the tile size for a transposed copy of a plane. One axis of the plane is contiguous in the
+/// target, and the other one in the source. A tile is at least 64 bytes long along both axes, and longer along one axis
+/// if the other is short.
 fn tiles(unit: i64, x: i64, y: i64) -> CopyKernel {
     let (side, area) = match unit {
         1 | 2 => (64, 64 * 64),
@@ -279,8 +282,8 @@ mod tests {
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: false });
-        // The row and tile kernels divide the index of a thread block by an axis length. A thread block copies many
-        // units, so its index is below 2^31, and a 32-bit division suffices.
+        // The row and tile kernels divide the index of a thread block, not of a unit, by axis lengths. Thread blocks
+        // copy many units each, so their indices stay below 2^31, and 32-bit division suffices.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, CopyKernel::Squares { vector: 16 });

@@ -1,4 +1,4 @@
-//! Compiles the copy kernels on first use. Without a compiler they are unavailable.
+//! Compiles the copy kernels on first use. Without a compiler no copy kernel is available.
 
 use smallvec::SmallVec;
 
@@ -79,7 +79,7 @@ impl CopyVariant {
     /// definitions, because they follow from the kernel and the number of values.
     fn key(&self) -> VariantKey {
         let mut key = VariantKey::from_slice(&[self.kernel as u8]);
-        // The key has 16 bits for each definition, which suffice for every value.
+        // The key has 16 bits for the value of each definition, which suffice for every value.
         self.defined.iter().for_each(|(_, value)| key.extend((*value as u16).to_le_bytes()));
         key
     }

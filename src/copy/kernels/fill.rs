@@ -1,7 +1,8 @@
 //! Fills arrays by kernels. The fill value is part of the kernel's parameters, so a fill reads no memory.
 //!
-//! A fill iterates over the target like a copy. Units along the last axis, that of contiguous bytes, repeat the item. A
-//! unit contains whole items, or the item repeats after several units, the period.
+//! A fill iterates over the target like a copy. The last axis, whose bytes are contiguous, is divided into units
+//! (stores of up to 16 bytes). If the size of a unit is a multiple of the item's, each unit contains whole items.
+//! Otherwise units divide items, and the contents of units repeat after a number of units, the period.
 
 use smallvec::SmallVec;
 
@@ -15,12 +16,13 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::ContiguousRuns;
 use pygpu_memory::Access;
 
-/// Maximum size in bytes of an item and of a period. A period of this size and the maximum number of axes together fit
-/// into the 4096 bytes of parameters that every device supports.
+/// Maximum size in bytes of an item and of a period (the units after which an item begins at the start of a unit
+/// again). A period of this size and the maximum number of axes together fit into the 4096 bytes of parameters that
+/// every device supports.
 pub(crate) const LONGEST: i64 = 512;
 
-/// Fills contiguous runs, which consist of whole items, with an item of at most [`LONGEST`] bytes, in one launch.
-/// Returns `false` if no kernel is available.
+/// Fills contiguous runs, which consist of whole items, with an item of at most [`LONGEST`] bytes, in one kernel
+/// launch. Returns `false` if no kernel is available.
 ///
 /// # Errors
 /// Driver errors.
@@ -39,8 +41,8 @@ pub(crate) fn fill(target: &Array, pieces: &ContiguousRuns, item: &[u8], stream:
     let variant = variant(class, &units).with("FILL", value.room());
     let Some(function) = compile::function(target.device(), variant) else { return Ok(false) };
     value.push(&mut parameters.record);
-    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside the layout, and the layout
-    // inside the array's block.
+    // SAFETY: the parameter block matches the kernel's structure; the axes reach only bytes inside the layout, which is
+    // inside the array's memory block.
     unsafe { run(&function, &parameters, stream, &[(target.allocation(), Access::Write)])? };
     Ok(true)
 }
@@ -61,8 +63,8 @@ fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
 /// Returns the period: the number of units (stores of `unit` bytes) after which an item begins at the start of a unit
 /// again.
 fn period(itemsize: i64, unit: i64) -> i64 {
-    // The unit is a power of two. The greatest common divisor of unit and item is therefore the smaller of the unit and
-    // the largest power of two that divides the item.
+    // The size of a unit is a power of two. The greatest common divisor of the sizes of unit and item is therefore the
+    // smaller of the unit's size and the largest power of two that divides the item's size.
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 
@@ -74,13 +76,14 @@ struct FillPattern<'a> {
 }
 
 impl FillPattern<'_> {
-    /// Returns the size in bytes of the kernel's array for the value. There are only two sizes, to limit the number of
-    /// kernels.
+    /// Returns the size in bytes of the array in the kernel's parameters that holds the fill value. Only two sizes are
+    /// used, so that few kernels are compiled.
     fn room(&self) -> i64 {
         if self.period == 1 { self.unit } else { LONGEST }
     }
 
-    /// Appends the value with C layout: aligned to a unit and padded to the size of the kernel's array.
+    /// Appends the fill value to the parameter block with C layout: aligned to a unit and padded to the size of the
+    /// kernel's array.
     fn push(&self, record: &mut ParameterBlock) {
         record.align(self.unit as usize);
         record.push_divisor(self.period);
@@ -98,7 +101,7 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, MemoryOrder};
 
-    /// Returns the unit and the period for filling a dense array that begins at `base`.
+    /// Returns the unit in bytes, and the period in units, for filling a dense array that begins at `base`.
     fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {
         let layout = Layout::contiguous(&[count], itemsize, MemoryOrder::C).unwrap();
         let unit = units(&ContiguousRuns::of(&layout, &layout).unwrap(), base, itemsize).unit;

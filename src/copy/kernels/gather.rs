@@ -1,5 +1,5 @@
-//! Computes `a[indices]` and `a[indices] = b` on a device. The computation is a copy in which a table contains the
-//! offsets along one axis.
+//! Computes `a[indices]` and `a[indices] = b` on a device. The computation is a copy in which the byte offsets along
+//! one axis are taken from a table.
 //!
 //! Index arrays are broadcast to a common shape and converted to a table of byte offsets, one for each position of this
 //! shape. The kernel that converts the indices also checks their bounds, and reports the result through a readback. The
@@ -51,9 +51,9 @@ impl Bounds {
 pub struct Indexed {
     /// The array of indices, on the device of the indexed array, broadcast to the common shape of all index arrays.
     pub index: Array,
-    /// Length of the axis.
+    /// Length of the indexed axis.
     pub len: i64,
-    /// Stride of the axis in bytes.
+    /// Stride of the indexed axis in bytes.
     pub stride: i64,
     /// The treatment of indices that are out of range.
     pub bounds: Bounds,
@@ -61,9 +61,9 @@ pub struct Indexed {
 
 /// The elements that a key with index arrays selects.
 pub struct Selection {
-    /// A view of the array: layout of the axes that are not indexed, with the offset of the first element.
+    /// Layout of the indexed array without the axes in `indexed`.
     pub view: Layout,
-    /// The axes that are indexed by index arrays.
+    /// The axes that index arrays index.
     pub indexed: Vec<Indexed>,
     /// The shape to which all index arrays were broadcast.
     pub shape: Dims,
@@ -88,8 +88,8 @@ impl Selection {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// Splits the layout of the result, or of an array with the result's shape. Returns the layout of the axes that are
-    /// not indexed, and the stride of the other axes, if these can be merged into one axis.
+    /// Splits the axes of `result`, a layout with the selection's shape. Returns the layout of the axes that stem from
+    /// `view`, and the stride of the axes that stem from the index arrays, if these can be merged into one axis.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
@@ -153,8 +153,8 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
     Ok(Some(result))
 }
 
-/// Copies the selected elements to an existing array of the same shape and dtype. The array stays unchanged if an index
-/// is out of range. Returns `false` if no kernel is available.
+/// Copies the selected elements to an existing array of the same shape and dtype. If an index is out of range, the
+/// existing array stays unchanged. Returns `false` if no kernel is available.
 ///
 /// # Errors
 /// The errors of [`gather`].
@@ -169,8 +169,8 @@ pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &
     table.gather(source, selection, out, stream)
 }
 
-/// Assigns `values`, which have the selection's shape. Returns `false`, with the target unchanged, if no kernel is
-/// available.
+/// Assigns `values`, which have the selection's shape, to the selected elements of `target`. Returns `false`, with the
+/// target unchanged, if no kernel is available.
 ///
 /// # Errors
 /// `IndexError` for an index that is out of range; `OutOfMemory`; driver errors.
@@ -206,7 +206,7 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
 enum OffsetSource<'a> {
     /// An array of byte offsets, one for each position of the broadcast index arrays.
     Table(&'a Array),
-    /// The contiguous indices of one axis. An index that is out of range is reported to the readback.
+    /// The contiguous index array of the only indexed axis. An index out of range is reported to the readback.
     Of(&'a Indexed, Option<&'a Readback>),
 }
 
@@ -219,7 +219,7 @@ impl OffsetSource<'_> {
     }
 }
 
-/// Source and target of a gather or scatter, and whether the offsets apply to the target.
+/// Source and target of `a[indices]` or `a[indices] = b`, and whether the offsets apply to the target.
 struct GatherOperands<'a> {
     target: &'a Array,
     source: &'a Array,
@@ -227,7 +227,7 @@ struct GatherOperands<'a> {
 }
 
 impl GatherOperands<'_> {
-    /// Launches the gather kernel; `along` is the axis to which the offsets apply.
+    /// Launches the kernel that copies the selected elements; `along` is the axis to which the offsets apply.
     fn select(
         &self,
         pieces: &ContiguousRuns,
@@ -286,7 +286,7 @@ impl GatherOperands<'_> {
     }
 }
 
-/// Returns an error if a stream is capturing, because the host must read the result of the bounds check.
+/// Returns an error if a stream is capturing, because the host must wait for the result of the bounds check.
 ///
 /// # Errors
 /// `NotSupported`; driver errors.
@@ -301,7 +301,7 @@ fn refusal() -> Error {
 /// An array of byte offsets, one for each position of the broadcast index arrays, and the bounds check of the indices.
 struct OffsetTable {
     bytes: Array,
-    /// The result of the bounds check. When the event is complete, the readback is nonzero if an index is out of range.
+    /// Result of the bounds check: after the event is complete, the readback is nonzero if an index is out of range.
     refused: Option<(Readback, PooledEvent)>,
 }
 
@@ -312,8 +312,8 @@ impl OffsetTable {
         if is_checked {
             check_capture(stream)?;
         }
-        // An axis of length 0 is handled on the host: it lacks element 0, which the kernel would read for an index that
-        // is out of range.
+        // An axis of length 0 is handled on the host, because it lacks element 0, which the kernel would read for an
+        // index out of range.
         if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
             return Err(refusal());
         }
@@ -337,8 +337,8 @@ impl OffsetTable {
         self.check_now()
     }
 
-    /// Copies the selected elements into an array of the selection's shape. The array must be new, or the bounds check
-    /// must have succeeded.
+    /// Copies the selected elements into `result`, which has the selection's shape. It must be a new array, or the
+    /// bounds check must have succeeded before.
     fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
         if result.layout().is_empty() {
             return Ok(true);
@@ -393,7 +393,7 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: these are the kernel's three declared parameters; the kernel checks the indices against the size of
+        // SAFETY: `arguments` has the kernel's three declared parameters; the kernel checks indices against the size of
         // `owners`.
         unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
         let uses = [
@@ -405,14 +405,14 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: these are the kernel's four declared parameters; the index and the offset array have `count` items
+        // SAFETY: `arguments` has the kernel's four declared parameters; index and offset array have `count` items
         // each.
         unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
         Ok(true)
     }
 }
 
-/// Returns the type of the numbers of assignments, which are counted from 1: 32 bits if they suffice for `count` numbers.
+/// Returns the integer type for numbering `count` assignments from 1: 32 bits if they suffice, otherwise 64.
 fn owner_dtype(count: i64) -> DType {
     DType::new(if u32::try_from(count).is_ok() { ScalarType::UInt32 } else { ScalarType::UInt64 })
 }
@@ -435,9 +435,9 @@ fn places_variant(
     CopyVariant::new(kernel, defined)
 }
 
-/// Computes one byte offset for each selected position: the sum, over all index arrays, of the index there times the
-/// stride of the indexed axis. If an index is out of range, the kernel stores a nonzero value in the word `refused`,
-/// which the host reads later.
+/// Computes a byte offset for each position of the broadcast index arrays: the sum of each array's index there times
+/// the stride of its axis. If an index is out of range, the kernel stores a nonzero value in the word `refused`, which
+/// the host reads later.
 fn places(
     device: Device,
     selection: &Selection,
@@ -476,8 +476,8 @@ fn is_signed(dtype: DType) -> bool {
     matches!(dtype.kind(), ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64)
 }
 
-/// Returns an index array with aligned elements. A field of a packed structure is copied; other arrays are returned
-/// unchanged.
+/// Returns an index array with aligned elements: a copy of an unaligned array (a field of a packed structure), or the
+/// array itself.
 fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);

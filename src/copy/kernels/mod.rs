@@ -34,8 +34,8 @@ const WIDE_ROWS: i64 = 1 << 20;
 /// width of the rows.
 const LITTLE: i64 = 16 << 10;
 
-/// Maximum number of contiguous blocks for which the driver's copies take less time than the preparation of a kernel
-/// launch.
+/// Maximum number of contiguous blocks that the driver copies in less time than the preparation of a kernel launch
+/// takes.
 const FEW: i64 = 2;
 
 /// Settings from the environment variable `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`;
@@ -78,13 +78,14 @@ fn overrides() -> &'static CopyOverrides {
     })
 }
 
-/// Returns whether a kernel is the fastest way to copy the given contiguous blocks.
+/// Returns whether a kernel copies the given contiguous blocks faster than the driver.
 pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
         _ if overrides().driver => false,
         CopyBlocks::One { .. } => false,
         CopyBlocks::Uniform(rows) => {
-            // If rows of the source are broadcast, the driver would read the same row from memory once for each repetition.
+            // If the source is broadcast along its rows or planes, the driver would read the same data from memory once
+            // for each repetition.
             let is_read_again = (rows.height > 1 && rows.src_pitch == 0) || (rows.depth > 1 && rows.src_slice == 0);
             (rows.width < WIDE_ROWS || is_read_again)
                 && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
@@ -106,8 +107,8 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     let variant = variant(class, &units);
     let Some(function) = compile::function(stream.device(), variant) else { return Ok(false) };
     let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
-    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside both layouts, and these inside
-    // their blocks.
+    // SAFETY: the parameter block matches the kernel's structure; the axes reach only bytes inside the two layouts, and
+    // each layout is inside its memory block.
     unsafe { run(&function, &parameters, stream, &uses)? };
     Ok(true)
 }

@@ -9,8 +9,8 @@ use pygpu_layout::SharedAxis;
 /// Number of threads in a block of every kernel.
 pub(super) const THREADS: u32 = 256;
 
-/// Maximum number of blocks of a launch. If there are more shares of work, each block processes several shares. This
-/// maximum keeps the number of threads below 2^32, as AMD devices require.
+/// Maximum number of blocks of a launch. If the work is divided into more shares, each block processes several shares.
+/// This maximum keeps the number of threads below 2^32, as AMD devices require.
 const MOST_BLOCKS: u64 = 1 << 22;
 
 /// The numbers of axes for which kernels are compiled. A copy with another number of axes is padded with axes of length
@@ -20,16 +20,16 @@ const RANKS: [usize; 7] = [1, 2, 3, 4, 8, 16, 64];
 /// Tuning parameters of transpositions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tuning {
-    /// Number of rows of tiles in a strip. The blocks that run concurrently process one strip.
+    /// Number of rows of tiles in a strip. Thread blocks that run concurrently process the tiles of one strip.
     pub(super) group: i64,
     /// Number of threads that read adjacent vectors, for transpositions in registers: a power of two, at most 16.
     pub(super) lanes: i64,
-    /// Factor by which the number of squares that a thread transposes is multiplied.
+    /// Factor by which the default number of squares that a thread transposes is multiplied.
     pub(super) turns: i64,
 }
 
 impl Tuning {
-    /// The values with which the measured speed of transpositions was highest.
+    /// The values with which transpositions were fastest in measurements.
     pub(super) const BEST: Self = Self { group: 1, lanes: 8, turns: 1 };
 }
 
@@ -49,12 +49,13 @@ impl CopyParameters {
     }
 }
 
-/// Returns a number of axes for which kernels are compiled: the smallest one that is at least `axes`.
+/// Returns the smallest number of axes, at least `axes`, for which kernels are compiled.
 pub(super) fn rank_for(axes: usize) -> usize {
     RANKS.into_iter().find(|&rank| rank >= axes).unwrap_or(axes)
 }
 
-/// Returns the axes over which a kernel iterates in a loop. The kernel handles the remaining axes separately.
+/// Returns the axes whose indices a kernel computes by divisions. The kernel handles the remaining axes, of its row or
+/// plane, separately.
 pub(super) fn outer_axes(units: &Units, class: CopyKernel) -> &[SharedAxis<2>] {
     let inner = match class {
         CopyKernel::Flat { .. } => 0,
@@ -101,13 +102,13 @@ pub(super) fn parameters(units: &Units, class: CopyKernel, Tuning { group, turns
     CopyParameters { record, shares }
 }
 
-/// Returns the number of squares that a thread transposes, for squares of `vectors` vectors. The number is large enough
-/// for at least four concurrent reads.
+/// Returns the number of squares of `vectors` vectors that a thread transposes. With this number, at least four reads
+/// of a thread are in progress at the same time.
 pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
     turns * (4 / vectors).max(1)
 }
 
-/// Returns how many units (loads of up to 16 bytes) of a row a thread block processes.
+/// Returns the number of units (loads of up to 16 bytes) of a row that one thread block processes.
 fn line_share(unit: i64) -> i64 {
     i64::from(THREADS) * if unit < 16 { 8 } else { 4 }
 }

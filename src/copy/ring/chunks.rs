@@ -7,7 +7,7 @@ use pygpu_layout::{Dims, Layout, SharedAxes, paired};
 pub(super) enum ChunkPlan {
     /// The copy of bytes that are contiguous on the device and on the host.
     Run(ContiguousRun),
-    /// The copy of elements that are not contiguous. It is divided into boxes.
+    /// The copy of elements that are not contiguous, divided into boxes.
     Boxes(ChunkBoxes),
 }
 
@@ -37,7 +37,7 @@ impl ContiguousRun {
         1 + rest.div_euclid(self.step) as usize + usize::from(rest % self.step != 0)
     }
 
-    /// Returns the offset, from the start of the run, and the length of a chunk.
+    /// Returns the offset of a chunk from the start of the run, and the chunk's length, in bytes.
     pub(super) fn piece(&self, chunk: usize) -> (i64, i64) {
         let start = if chunk == 0 { 0 } else { self.first + (chunk as i64 - 1) * self.step };
         let end = (self.first + chunk as i64 * self.step).min(self.bytes);
@@ -68,8 +68,8 @@ impl ChunkBoxes {
             cut -= 1;
             inner *= axes[cut].len;
         }
-        // Divides the first axis, counted from the innermost, that does not fit into a chunk. If all axes fit, there is
-        // one chunk.
+        // The innermost axis whose elements, together with all further inner axes, exceed a chunk is divided. If all
+        // axes fit into a chunk, there is one chunk.
         let step = if cut == 0 { 0 } else { room / inner };
         Ok(Self { axes, offsets, itemsize, cut, step })
     }

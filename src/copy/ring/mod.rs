@@ -1,10 +1,10 @@
 //! Copies pageable host memory fast, through a ring of pinned slots. Several threads fill or empty some of the slots
 //! while the copy engine works on the remaining slots.
 //!
-//! This module owns the threads, the slots and their limit. It handles copies of at least [`RingSettings::threshold`]
-//! bytes. Smaller copies are faster through the driver's own staging, which is also used if no memory can be pinned.
-//! Two rules prevent deadlocks. No lock is held during a driver call. A copy that holds slots, for which other callers
-//! may wait, does not wait for the work of another stream.
+//! This module owns the threads, the slots and their limit. The ring is used for copies of at least
+//! [`RingSettings::threshold`] bytes. Smaller copies are faster through the driver's own staging buffers, which are
+//! also used if no memory can be pinned. Two rules prevent deadlocks. No lock is held during a driver call. A copy that
+//! holds slots, for which other callers may wait, does not wait for the work of another stream.
 
 mod chunks;
 mod settings;
@@ -36,8 +36,8 @@ pub fn limit() -> Result<usize> {
     Ok(settings()?.limit())
 }
 
-/// Sets the maximum size in bytes of the pinned slots of each device, and frees the slots of `device` that exceed this
-/// size. Also permits new attempts to pin memory if the driver has refused to pin memory before.
+/// Sets the maximum total size in bytes of the pinned slots of each device, and frees slots of `device` beyond this
+/// size. If the driver has refused to pin memory earlier, new attempts are permitted.
 ///
 /// # Errors
 /// The errors of `limit`; driver errors.
@@ -46,16 +46,16 @@ pub fn set_limit(device: Device, bytes: usize) -> Result<()> {
     trim(device, bytes)
 }
 
-/// Permission for one copy to use the ring, with its first slot.
+/// Permission for one copy to use the ring, with the first slot of the copy.
 pub(super) struct Ring<'a> {
     hand: CheckedOutSlots<'a>,
     settings: &'a RingSettings,
     slot: usize,
 }
 
-/// Opens the ring for a copy of `bytes` bytes, if the ring is the fastest path, i.e. if the copy has at least the
-/// threshold's size. Copies of more than `most` bytes also use the ring, because the driver might wait for a busy
-/// stream.
+/// Opens the ring for a copy of `bytes` bytes, if the copy has at least the threshold's size, from which on the ring is
+/// the fastest path. The ring is also opened for smaller copies of more than `most` bytes, for which the driver might
+/// block the host until a busy stream is idle.
 ///
 /// # Errors
 /// `ValueError` for an environment variable that is not a number; driver errors.
@@ -76,8 +76,8 @@ pub(super) fn open(device: Device, host: &HostBuffer, bytes: usize, most: usize)
 
 impl Ring<'_> {
     /// Copies host memory into an array, whose use the caller has begun and will end. On return the whole source has
-    /// been read. The function first waits for the stream if the caller waits for the copy anyway, or if the copy would
-    /// exceed the limit of slots that wait for a stream.
+    /// been read. Before the copy, the function waits for the stream in two cases: the caller waits for the copy
+    /// anyway, or the copy would exceed the limit of slots whose copies wait for a stream.
     ///
     /// # Safety
     /// The host memory must be readable wherever its layout reaches.
@@ -124,8 +124,8 @@ impl Ring<'_> {
             _ => None,
         };
         let plan = self.plan(source, target, run, self.chunk(source))?;
-        // The host waits for the stream before the copy takes slots, because a copy that starts at an unknown time must
-        // not keep slots from other callers.
+        // The host waits for the stream before the copy takes slots, because a copy that has to wait for other work
+        // must not withhold slots from other callers meanwhile.
         PooledEvent::record(stream)?.event().synchronize()?;
         // SAFETY: the caller guarantees valid host memory; the device memory belongs to the array.
         unsafe { self.relay(direction, source, target, plan, stream, false) }
@@ -135,8 +135,8 @@ impl Ring<'_> {
         self.settings.chunk(array.layout().nbytes() as usize).min(self.slot)
     }
 
-    /// Divides the copy into chunks. For one contiguous run, `run` contains its offsets on the device and the host, and
-    /// its length.
+    /// Divides the copy into chunks. If the copy is one contiguous run, `run` contains the offsets of the run on the
+    /// device and on the host, and its length.
     fn plan(&self, array: &Array, host: &HostBuffer, run: Option<(i64, i64, i64)>, chunk: usize) -> Result<ChunkPlan> {
         Ok(match run {
             Some((far, near, bytes)) => ChunkPlan::Run(ContiguousRun::new(far, near, bytes, host.address, chunk)),

@@ -24,8 +24,8 @@ const MOST_THREADS: usize = 16;
 const FEW_THREADS: usize = 8;
 const LARGE: usize = 64 << 20;
 
-/// Number of slots per thread: two, so that the thread fills or empties one slot while the copy engine works on the
-/// other one.
+/// Number of slots per thread of a copy. With two, the thread fills or empties one slot while the copy engine accesses
+/// the other one.
 pub(super) const DEPTH: usize = 2;
 
 /// The settings of the ring. They may change while copies run; each copy reads every setting once.
@@ -74,8 +74,9 @@ impl RingSettings {
         self.threshold.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of threads for a copy of `bytes` bytes, including the caller; at least one. The bus limits a
-    /// contiguous copy: for medium sizes, waking more threads takes longer than the time they save.
+    /// Returns the number of threads for a copy of `bytes` bytes, including the caller; at least one. The bus limits
+    /// the speed of a contiguous copy. Below `LARGE` bytes, waking more than [`FEW_THREADS`] threads takes longer than
+    /// they save.
     pub(super) fn threads(&self, bytes: usize, is_run: bool) -> usize {
         let most = if is_run && bytes < LARGE { FEW_THREADS } else { MOST_THREADS };
         self.threads.load(Ordering::Relaxed).clamp(1, most)
@@ -95,7 +96,7 @@ impl RingSettings {
     }
 }
 
-/// Sets threshold, chunk size and number of threads, for tests and benchmarks.
+/// Sets the threshold, the chunk sizes and the maximum number of threads, for tests and benchmarks.
 ///
 /// # Errors
 /// The errors of `settings`.

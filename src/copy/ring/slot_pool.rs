@@ -1,8 +1,8 @@
 //! Provides a bounded pool of pinned slots for each device. Pageable memory is copied through these slots.
 //!
-//! A slot whose copy is still running returns to the pool with an event recorded after that copy; the next user waits
-//! for the event before accessing the slot. If it cannot be determined whether a copy still uses a slot, the slot is
-//! never reused.
+//! A slot whose copy is still running returns to the pool with an event that was recorded after the copy. The next
+//! thread that takes the slot waits for the event before accessing it. If it cannot be determined whether a copy still
+//! uses a slot, the slot is never reused.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) struct PinnedSlot {
     address: Address,
     bytes: usize,
     state: SlotState,
-    /// Whether the slot's copy waits for earlier work of its stream, and hence for an unknown time.
+    /// Whether the slot's copy waits for earlier work of its stream, so that it is unknown when the slot becomes free.
     is_held: bool,
 }
 
@@ -70,8 +70,8 @@ impl PinnedSlot {
         }
     }
 
-    /// Returns a snapshot of the slot's state, which can be queried after the lock of the pool is released. Returns
-    /// `None` for a slot in the state `Lost`.
+    /// Returns a snapshot of the slot's state, whose event can be queried after the lock of the pool is released.
+    /// Returns `None` for a slot in the state `Lost`.
     fn sight(&self) -> Option<SlotSnapshot> {
         let mark = match &self.state {
             SlotState::Idle => None,
@@ -107,7 +107,7 @@ impl SlotSnapshot {
     }
 }
 
-/// The slots of one device that are not checked out, and statistics of all its slots.
+/// The pinned slots of one device that are not checked out, and statistics of all slots of the device.
 struct SlotPool {
     slots: Vec<PinnedSlot>,
     /// Total size in bytes of all slots of the device, including those that are checked out.
@@ -144,7 +144,7 @@ impl SlotPool {
 
 static STORES: PerDevice<ForkSafeMutex<SlotPool>> = per_device!(ForkSafeMutex::new(SlotPool::EMPTY));
 
-/// Locks the pool of a device, and removes slots that a device reset has destroyed.
+/// Locks the slot pool of a device, and removes from it the slots that a device reset has destroyed.
 fn store(device: Device) -> ForkSafeGuard<SlotPool> {
     let mut store = STORES.of(device).lock();
     if store.epoch != device.epoch() {
@@ -169,7 +169,7 @@ fn pin(device: Device, bytes: usize) -> Result<Address> {
         return device.backend().allocate_host(device.index(), bytes, HostFlags::default());
     };
     host_block_cache::set_inherited(address, false);
-    // SAFETY: the memory was just allocated here, and stays mapped until `unpin`.
+    // SAFETY: this function has just allocated the memory, which stays mapped until `unpin`.
     let registered = unsafe {
         host_block_cache::touch(address);
         device.backend().register_host(device.index(), address, bytes, HostFlags::default())
@@ -206,8 +206,8 @@ unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Takes a slot of at least `bytes` bytes: an idle one, a new one if the limit allows it, or one whose copy will soon
-/// be complete.
+/// Takes a slot of at least `bytes` bytes: an idle slot, a new slot if the size limit of the pool allows it, or a slot
+/// whose copy will soon be complete.
 fn take(device: Device, bytes: usize, settings: &RingSettings) -> Option<PinnedSlot> {
     if let Some(slot) = take_idle(device, bytes) {
         return Some(slot);
@@ -242,7 +242,7 @@ pub(super) struct CheckedOutSlots<'a> {
 }
 
 impl<'a> CheckedOutSlots<'a> {
-    /// Creates an empty set of slots. Slots taken later have at least `bytes` bytes.
+    /// Creates an empty set of slots. Slots that the set takes from the pool later have at least `bytes` bytes.
     pub(super) fn new(device: Device, bytes: usize, settings: &'a RingSettings) -> Self {
         Self { device, epoch: device.epoch(), bytes, settings, slots: Vec::new() }
     }
@@ -275,7 +275,7 @@ impl Drop for CheckedOutSlots<'_> {
     }
 }
 
-/// Statistics of a device's pool.
+/// Statistics of a device's pool of pinned slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlotStatistics {
     /// Total size of the pinned slots in bytes.
@@ -284,7 +284,7 @@ pub struct SlotStatistics {
     pub refused: Option<String>,
 }
 
-/// Returns the statistics of a device's pool.
+/// Returns the statistics of a device's pool of pinned slots.
 pub fn figures(device: Device) -> SlotStatistics {
     let store = store(device);
     SlotStatistics { bytes: store.bytes, refused: store.refused.clone() }

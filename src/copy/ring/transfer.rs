@@ -1,9 +1,9 @@
-//! Executes one copy through the ring. Each thread of the copy transfers some of the chunks.
+//! Executes one copy through the ring. Each thread that takes part transfers some of the copy's chunks.
 //!
 //! During an upload, a thread fills a slot, enqueues the copy of this slot, and continues with the next slot. During a
 //! download, a thread keeps the copies of several slots enqueued: it waits for the oldest copy, empties the slot, and
-//! enqueues the next copy into this slot. All chunks are enqueued on the user's stream, in any order among themselves.
-//! Their copies thus run after all earlier and before all later work of the stream.
+//! enqueues the next copy into this slot. The copies of all chunks are enqueued on the user's stream, in any order
+//! among themselves. They thus run after all earlier and before all later work of the stream.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,8 +19,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::{CopyBlocks, Layout, MemoryOrder};
 
-/// Maximum number of chunks of an upload that uses non-temporal stores, so that the device reads the first chunks
-/// earlier. The bus limits the speed of longer copies, for which regular stores are faster.
+/// Maximum number of chunks of an upload that uses non-temporal stores, with which the device can read the first chunks
+/// earlier. The bus limits the speed of uploads with more chunks, for which regular stores are faster.
 const FEW: usize = 96;
 
 /// A copy through the ring.
@@ -37,8 +37,8 @@ pub(super) struct RingTransfer<'a> {
     pub(super) bytes: usize,
     /// Size of a slot in bytes.
     pub(super) slot: usize,
-    /// Whether the stream has unfinished earlier work. If so, each chunk takes a new slot, because used slots become
-    /// free only after that work.
+    /// Whether the stream has unfinished earlier work. If so, each chunk needs another slot, because slots with
+    /// enqueued copies become free only after that work.
     pub(super) hold: bool,
     pub(super) progress: Progress,
 }
@@ -84,7 +84,8 @@ impl RingTransfer<'_> {
         }
     }
 
-    /// Makes all threads of the copy stop after an error. If several threads fail, the first error is stored.
+    /// Stores an error of the copy and makes all threads of the copy stop. If several threads fail, only the first
+    /// error is stored.
     fn fail(&self, error: Error) {
         self.progress.stop.store(true, Ordering::Relaxed);
         self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -260,12 +261,12 @@ impl RingTransfer<'_> {
     }
 }
 
-/// Takes another slot if the thread has fewer than `DEPTH` slots, and returns the slot's index.
+/// Takes another slot for this thread if it has fewer than `DEPTH` slots, and returns the index of the new slot.
 fn one_more(hand: &mut CheckedOutSlots<'_>) -> Option<usize> {
     (hand.len() < DEPTH && hand.grow()).then(|| hand.len() - 1)
 }
 
-/// Returns the layout of a chunk in its slot: dense, with the axes in the order of the device's memory.
+/// Returns the layout that a chunk has in its slot: dense, with the axes in the memory order of the device array.
 fn dense(like: &Layout) -> Result<Layout> {
     let shape: pygpu_layout::Dims = like.shape().collect();
     Layout::contiguous(&shape, like.itemsize(), MemoryOrder::C)

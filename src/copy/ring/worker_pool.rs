@@ -1,12 +1,12 @@
 //! Runs worker threads that help the calling thread with a copy.
 //!
-//! They are started on demand, live as long as the process, and sleep when idle. A job may be run by any number of
-//! threads; the calling thread completes it alone if no worker is free. Concurrent calls therefore share the workers
+//! Workers are started on demand, live as long as the process, and sleep when idle. Any number of threads may run a
+//! job; if no worker is free, the calling thread completes the job alone. Concurrent calls therefore share the workers
 //! and never wait for each other.
 //!
 //! At process exit the workers sleep or are blocked at their next driver call (`backend::vendor::exit_guard`); the
-//! exiting thread must not use them any more (`device::shutdown::exiting`). A forked child has no workers, and its GPU
-//! calls fail before they reach this module.
+//! exiting thread must not use the workers any more (`device::shutdown::exiting`). A forked child has no workers, and
+//! its GPU calls fail before they reach this module.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Condvar;
@@ -18,7 +18,8 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 #[derive(Clone, Copy)]
 struct ParallelJob(*const (dyn Fn() + Sync));
 
-// SAFETY: the pointer refers to a `Sync` value, which lives until its job is withdrawn.
+// SAFETY: the pointer refers to a `Sync` function, and the caller of `run` keeps this function alive until the job is
+// withdrawn.
 unsafe impl Send for ParallelJob {}
 
 struct PoolJob {
@@ -40,7 +41,7 @@ struct WorkerPool {
 static CREW: ForkSafeMutex<WorkerPool> = ForkSafeMutex::new(WorkerPool { jobs: Vec::new(), threads: 0, latest: 0 });
 /// Signals idle workers that a job was queued.
 static CALL: Condvar = Condvar::new();
-/// Signals a caller that the last worker has left a job.
+/// Signals callers of `run` that the last worker has left a job.
 static LEFT: Condvar = Condvar::new();
 
 fn crew() -> ForkSafeGuard<WorkerPool> {
@@ -60,7 +61,8 @@ pub(super) fn run(helpers: usize, work: &(dyn Fn() + Sync)) -> bool {
     !job.panicked
 }
 
-/// A job in the list of queued jobs. It must be removed from the list before the borrowed function becomes invalid.
+/// Owner of a job in the list of queued jobs. It removes the job before the function that the job borrows becomes
+/// invalid.
 struct QueuedJob {
     number: u64,
     panicked: bool,
@@ -107,7 +109,7 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
 const STACK: usize = 2 << 20;
 
 impl WorkerPool {
-    /// Starts workers until there are `wanted`. If the system cannot start a thread, fewer workers help.
+    /// Starts worker threads until there are `wanted` of them. If the system cannot start a thread, there are fewer.
     fn start(&mut self, wanted: usize) {
         while self.threads < wanted {
             // The stack size is passed explicitly: otherwise the standard library would read an environment variable
@@ -160,7 +162,7 @@ fn serve() {
 /// thread waits for signals.
 fn block_signals() {
     #[cfg(unix)]
-    // SAFETY: the signal set is local, and is filled before it is used.
+    // SAFETY: the signal set is a local variable, and `sigfillset` initializes it before its use.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut all);

@@ -16,11 +16,12 @@ fn line(folder: &Path, path: &str) -> Option<String> {
     Some(format!("{:016x} {path}", headers::hash_of(&content)))
 }
 
-/// Writes the checksums of files, and of all files directly in subfolders. Paths are relative to `folder`.
+/// Writes the checksums of the given files, and of all files directly in the given subfolders, to the checksum file of
+/// `folder`. Paths are relative to `folder`.
 pub fn write(folder: &Path, files: &[&str], subfolders: &[&str]) -> io::Result<()> {
     let mut paths: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     for subfolder in subfolders {
-        // Subfolders are optional.
+        // A missing subfolder is no error.
         for entry in fs::read_dir(folder.join(subfolder)).into_iter().flatten() {
             paths.push(Path::new(subfolder).join(entry?.file_name()));
         }

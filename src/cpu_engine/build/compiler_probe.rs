@@ -14,7 +14,7 @@ use crate::find_compiler::CxxCompiler;
 /// The kinds of compiler probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Probe {
-    /// Compiles the thread scheduler. The output is its object file.
+    /// Compiles the scheduler, which runs the threads of a block. The output is its object file.
     Scheduler,
     /// Lists the folders in which the compiler searches for headers. A folder that an option names explicitly is left
     /// out, unless another option can change which folders are searched.
@@ -64,8 +64,8 @@ fn cache(question: Probe, compiler: &CxxCompiler, options: &[String], answer: Ve
     }
 }
 
-/// Returns whether the output may be cached. The output must not be cached if options name folders in a form for which
-/// a folder created later changes the output.
+/// Returns whether the output of a probe may be cached. It must not be cached if options name folders in a form for
+/// which a folder created later changes the output.
 fn is_cacheable(question: Probe, run: &CompilerRun<'_>) -> bool {
     question == Probe::Scheduler || precompiled::are_plain(run.options)
 }
@@ -104,7 +104,7 @@ pub fn probe(question: Probe, run: &CompilerRun<'_>) -> Result<CachedProbe, Fail
 }
 
 impl CachedProbe {
-    /// Waits for the output of the probe. The inner error is the compiler's message, if the compiler failed.
+    /// Waits for the output of the probe. If the compiler fails, the inner error is the compiler's message.
     pub fn answer(self, run: &CompilerRun<'_>) -> Result<Result<Vec<u8>, String>, Failure> {
         let child = match self.state {
             ProbeState::Known(known) => return Ok(Ok(known.to_vec())),

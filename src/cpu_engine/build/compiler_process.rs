@@ -1,4 +1,4 @@
-//! Runs the compiler in a temporary folder of the compilation.
+//! Runs the C++ compiler in a temporary folder, one for each compilation.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ const ALWAYS: [&str; 8] = [
 ];
 
 /// Disables control-flow protection in compiled kernels. A processor with this protection would reject the switch
-/// between the stacks of fibers.
+/// between the stacks of the block's threads.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
@@ -43,14 +43,14 @@ pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp
 
 /// Name of the folder of the stub libraries.
 pub const STUB_LIBRARIES: &str = "stubs";
-/// Path of the file with the linker's arguments that name the stub libraries.
+/// Path of the file that contains those arguments of the linker that name the stub libraries.
 pub const STUB_LIBRARY_ARGUMENTS: &str = "stubs/arguments";
 
 /// Name of the file to which the compiler writes the list of files that it read.
 pub const LIST: &str = "unit.d";
 
-/// Options that the link omits. With one of these options, GCC links code that makes the thread which loads the library
-/// flush subnormal numbers to 0, even in NumPy's functions.
+/// Options that are not passed to the linker call. With one of these options, GCC adds code to the library that makes
+/// the loading thread flush subnormal numbers to 0, even in NumPy's functions.
 const SETS_THE_THREAD: [&str; 3] = ["-Ofast", "-ffast-math", "-funsafe-math-optimizations"];
 
 fn text(output: &Output) -> String {
@@ -89,9 +89,9 @@ impl CompilerRun<'_> {
         output.map_err(|error| Failure::Machine(format!("{} cannot be run: {error}", self.compiler.path.display())))
     }
 
-    /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link.
-    /// If the folder `ready` contains stub libraries, a faster link with them is tried first. That link fails if a
-    /// source uses other symbols of the system's libraries.
+    /// Links the object files to the library `kernel.so`. Returns the linker's output; the inner error is the output of
+    /// a failed link. If the folder `ready` contains stub libraries, a faster link with them is tried first. That link
+    /// fails if a source uses other symbols of the system's libraries.
     pub fn link(&self, scheduler: &Path, ready: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];
@@ -151,8 +151,8 @@ impl CompilerRun<'_> {
         Ok(if output.status.success() { told.to_owned() } else { text(&output) })
     }
 
-    /// Returns the source with its kernels converted to loops over the threads of a block. `None` for debugging
-    /// options, which need a separate stack for each thread.
+    /// Returns the source with its kernels converted to loops over the threads of a block. Returns `None` if the
+    /// options request debugging, because a debugger needs a separate stack for each thread.
     fn split(&self, source: &str) -> Option<Split> {
         let looks = |option: &String| option.starts_with("-fsanitize") || option == "-O0";
         if self.options.iter().any(looks) || wants_source(self.options) { None } else { split(source) }

@@ -48,7 +48,7 @@ pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
                     files.push(PathBuf::from(std::mem::take(&mut word)));
                 }
                 if blank == '\n' {
-                    // The first rule has ended. Further rules, which the option -MP adds, are not parsed.
+                    // The first rule ends here. The rules that the option -MP adds after it are not parsed.
                     break;
                 }
             }

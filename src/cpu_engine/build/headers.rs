@@ -147,7 +147,7 @@ pub fn fingerprint() -> u64 {
     hash_of(&(HEADERS, COMPLEX, STANDARD, ABSENT, ATOMIC))
 }
 
-/// Returns a short hash of a key that is too long for a file name.
+/// Returns a short hash of a cache key, because the key is too long for a file name.
 pub fn hash_of(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);

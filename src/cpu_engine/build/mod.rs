@@ -1,4 +1,5 @@
-//! Compiles one source: preprocesses and rewrites it, compiles the result, and links it with the scheduler.
+//! Compiles one source: preprocesses and rewrites it, compiles the result to an object file, and links this file with
+//! the scheduler.
 
 mod checksums;
 mod compiler_probe;
@@ -42,7 +43,7 @@ pub struct BuildOutput {
     pub included: IncludedFile,
 }
 
-/// Why a compilation failed.
+/// The reason for which a compilation failed.
 pub enum Failure {
     /// The source does not compile. The field contains the compiler's messages.
     Source(String),
@@ -50,7 +51,8 @@ pub enum Failure {
     Machine(String),
 }
 
-/// Returns whether the options require that the source file still exists while the kernel runs.
+/// Returns whether the compiler options (such as those for debugging) require that the source file still exists while
+/// the kernel runs.
 pub fn wants_source(options: &[String]) -> bool {
     options.iter().any(|option| option.starts_with("-g") && option != "-g0")
 }
@@ -69,7 +71,8 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
     match precompiled::find(compiler, &options) {
         PreparedHeader::Ready(folder) => match job.build(Some(&folder), None) {
             // Either the source has an error, or a power failure has damaged a precompiled file. The checksums
-            // distinguish these cases, because a compilation without the precompiled parts takes several times as long.
+            // distinguish these cases. A compilation without the precompiled parts, which takes several times as long,
+            // is thus repeated only if necessary.
             Err(Failure::Source(_)) if !checksums::are_unchanged(&folder) => {
                 let plain = job.build(None, None);
                 if plain.is_ok() {
@@ -79,8 +82,8 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
             }
             other => other,
         },
-        // The precompiled header is built concurrently, for later compilations. This compilation reads the plain
-        // headers.
+        // The precompiled header is built concurrently with this compilation, for later compilations. This compilation
+        // reads the plain headers.
         PreparedHeader::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
         PreparedHeader::Useless => job.build(None, None),
     }
@@ -93,14 +96,14 @@ struct BuildJob<'a> {
     options: &'a [String],
 }
 
-/// Returns a function that converts an I/O error to a [`Failure`] whose text begins with `what`.
+/// Returns a function that converts an I/O error to a [`Failure`]. The failure's text begins with `what`.
 pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Machine(format!("{what}: {error}"))
 }
 
 impl BuildJob<'_> {
-    /// Compiles the source with the precompiled parts in the folder `ready`. Without that folder, compiles it while
-    /// `making` builds these parts.
+    /// Compiles the source with the precompiled parts in the folder `ready`. If `ready` is `None`, compiles it without
+    /// these parts, while `making` builds them.
     fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild<'_>>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;
@@ -163,8 +166,8 @@ impl BuildJob<'_> {
 }
 
 /// Returns the `#define` or `#undef` line for an option `-D` or `-U`, to be written before the source. On the command
-/// line the macro would also apply to headers, where `-DN=7` breaks every template with a parameter `N`. Macros meant
-/// for headers stay on the command line.
+/// line the macro would also apply to headers, where `-DN=7` breaks every template with a parameter `N`. Macros that
+/// configure headers stay on the command line.
 fn definition(option: &str) -> Option<String> {
     let for_headers = |name: &str| name.starts_with("PYGPU_CPU_") || name == "NDEBUG" || name.starts_with("NDEBUG=");
     if let Some(name) = option.strip_prefix("-U").filter(|name| !name.is_empty() && !for_headers(name)) {
@@ -175,7 +178,8 @@ fn definition(option: &str) -> Option<String> {
     Some(format!("#define {name} {value}\n"))
 }
 
-/// Returns whether a source may use textures or surfaces. The long header for them is included only in this case.
+/// Returns whether a source may use textures or surfaces. The long header for textures and surfaces is included only in
+/// this case.
 fn speaks_of_textures(request: &Build<'_>) -> bool {
     const WORDS: [&str; 10] = [
         "tex1D",

@@ -1,4 +1,4 @@
-//! Preprocesses plain sources without a run of the compiler, which takes 12 ms.
+//! Preprocesses plain sources itself, because a run of the compiler's preprocessor takes 12 ms.
 //!
 //! A source is plain if it has no directives other than include guards, `#line` and `#pragma unroll`, and uses no
 //! macros but those of the headers whose replacement is a fixed text. Most kernels that PyGPU generates are plain. The
@@ -14,11 +14,11 @@ use super::compiler_process::CompilerRun;
 use super::{Build, definition, speaks_of_textures};
 use crate::tokens::{Token, TokenKind, tokens};
 
-/// Name of the folder that contains the following files.
+/// Name of the folder that contains the files declared below.
 pub const FOLDER: &str = "plain";
 /// Path of the preprocessed text of a source that only includes the headers.
 const HEAD: &str = "plain/head.ii";
-/// Path of the list of all macros that are defined after the headers have been read.
+/// Path of the list of all macros that are defined at the end of the headers.
 const MACROS: &str = "plain/macros.h";
 /// Path of the list of files from which the headers were built.
 pub const READ_FILES: &str = "plain/files.d";
@@ -73,15 +73,15 @@ pub fn preprocess(request: &Build<'_>, ready: &Path) -> Option<String> {
     Some(format!("{head}# 1 \"{name}\"\n{text}\n"))
 }
 
-/// Returns the text after the name of each macro in a list of `#define` lines.
+/// Returns, for each macro in a list of `#define` lines, the text after the macro's name.
 fn definitions(macros: &str) -> HashMap<&str, &str> {
     let lines = macros.lines().filter_map(|line| line.strip_prefix("#define "));
     lines.map(|line| line.split_at(line.bytes().position(|byte| !is_of_word(byte)).unwrap_or(line.len()))).collect()
 }
 
-/// Returns the replacement of a macro, whose definition is `text`. Returns `None` if the macro has parameters, or if
-/// the replacement contains macros or functions of the compiler, like that of `NAN`: the compiler marks such text as
-/// part of a system header, and later stages skip it.
+/// Returns the replacement of a macro, whose definition is `text`. Returns `None` if the macro has parameters. Also
+/// returns `None` if the replacement contains macros or functions of the compiler, like that of `NAN`, because the
+/// compiler marks such text as part of a system header, which later stages skip.
 fn replacement<'a>(text: &'a str, macros: &HashMap<&str, &str>) -> Option<&'a str> {
     let is_fixed = !text.starts_with('(') && !text.contains('#') && !text.contains("__builtin");
     let is_word = |token: &Token| token.kind == TokenKind::Word;
@@ -253,8 +253,8 @@ mod tests {
         }
     }
 
-    /// Returns the texts of all tokens after the engine's headers, including tokens from replaced macros of the
-    /// system's headers.
+    /// Returns the texts of all tokens that follow the engine's headers. These include tokens by which macros of the
+    /// system's headers were replaced.
     fn texts(preprocessed: &str) -> Vec<String> {
         let (_, text) = preprocessed.split_once("pch_preprocess").unwrap();
         let text: String =

@@ -1,10 +1,10 @@
-//! Precompiles those parts of every kernel that need one compilation for each compiler and its options, and caches them
-//! on disk for all processes: the headers, a GCC precompiled header of the main header, and the object file of the
-//! thread scheduler.
+//! Compiles in advance those parts that are equal in all kernels for one compiler and its options, and caches them on
+//! disk for all processes: the headers, a GCC precompiled header of the main header, and the object file of the thread
+//! scheduler.
 //!
 //! Reading headers takes most of a kernel's compilation time; a precompiled header halves that time. Failures of this
-//! cache are never reported. Without a cache folder, or with one that other users can write, every compilation reads
-//! the plain headers. GCC itself checks that a precompiled header suits the compilation, and otherwise reads the plain
+//! cache are never reported. If there is no cache folder, or other users can write to it, every compilation reads the
+//! plain headers. GCC itself checks that a precompiled header suits the compilation, and otherwise reads the plain
 //! header next to the precompiled one. This module detects changes of system headers.
 
 use std::fs;
@@ -24,8 +24,8 @@ use crate::find_compiler::CxxCompiler;
 const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// Version number of the files' names and formats in a folder of precompiled parts. The folder's name contains this
-/// number, so folders of other versions are not used.
+/// Version of the names and formats of the files in a folder of precompiled parts. The folder's name contains this
+/// number, so that folders of other versions are not used.
 const LAYOUT: u32 = 4;
 /// Files that a complete folder of precompiled parts contains in addition to the headers.
 const MADE: [&str; 2] = [PRECOMPILED, SCHEDULER];
@@ -39,7 +39,7 @@ const MOST: usize = 6;
 /// Maximum number of failed attempts per process to build the precompiled parts.
 const MOST_FAILURES: usize = 2;
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
-/// Age after which a temporary folder is assumed to belong to a process that has terminated.
+/// Age after which a temporary folder is assumed to have been left by a process that has terminated.
 const OLD: Duration = Duration::from_secs(3600);
 
 /// Returns the folder that an option such as `-Ifolder` names in the same word, if the path is absolute.
@@ -62,7 +62,7 @@ pub fn named_folders(options: &[String]) -> Vec<&Path> {
     if are_plain(options) { named.collect() } else { Vec::new() }
 }
 
-/// Returns the options that name no folder. Returns all options if `are_plain` is false for the options.
+/// Returns the options that name no folder. If `are_plain` is false for the options, returns all of them.
 pub fn without_named_folders(options: &[String]) -> Vec<String> {
     let is_named = |option: &&String| are_plain(options) && named_folder(option).is_some();
     options.iter().filter(|option| !is_named(option)).cloned().collect()
@@ -81,7 +81,7 @@ fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     Some(compiler.host.kept.as_ref()?.join(FOLDER).join(name))
 }
 
-/// Returns whether no other user can have written files into the folder, because only such files may be passed to a
+/// Returns whether no other user can have written files into a folder. Only files in such a folder may be passed to a
 /// compiler. If `may_be_sticky` is true, a folder with the sticky bit also qualifies.
 fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
@@ -116,8 +116,8 @@ pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
     }
 }
 
-/// Returns the files from which a header was built. `None` if one of these files, or one of the built files, has
-/// changed.
+/// Returns the files from which a precompiled header was built. Returns `None` if one of these files, or one of the
+/// precompiled parts, has changed.
 fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     let (above, marks) = (folder.parent()?, folder.join(MARKS));
     if !is_own(above.parent()?, true) || !is_own(above, false) || !is_own(folder, false) {
@@ -142,7 +142,7 @@ fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     named_folders(options).iter().any(|folder| names.iter().any(|name| folder.join(name).exists()))
 }
 
-/// Returns a line of the file `MARKS`: the size, the modification time and the path of a file.
+/// Returns the line for a file in the list `MARKS`: the size, the modification time and the path of the file.
 fn mark(folder: &Path, path: &str) -> Option<String> {
     let known = fs::metadata(folder.join(path)).ok()?;
     let written = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -170,7 +170,7 @@ pub fn begin<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf)
 
 fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
     let above = wanted.parent()?;
-    // An error of the folder's creation is ignored, because the following checks examine the folder.
+    // An error is ignored here, because the following checks reject a folder that could not be created.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
         return None;
@@ -251,7 +251,7 @@ fn make_room(above: &Path) {
     found.into_iter().skip(MOST).for_each(|(_, path)| drop(fs::remove_dir_all(path)));
 }
 
-/// Creates a link to the precompiled headers in the folder `place`, in which a compilation searches for headers.
+/// Creates, in the folder `place` in which a compilation searches for headers, a link to the precompiled headers.
 pub fn link(folder: &Path, place: &Path) -> io::Result<()> {
     symlink(folder.join("include"), place.join("include"))
 }

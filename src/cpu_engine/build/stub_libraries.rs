@@ -1,5 +1,5 @@
-//! Builds stub libraries in place of the system's libraries for the linker: libraries with the name and the symbol versions of
-//! the real ones, and only the symbols that kernels usually need.
+//! Builds stub libraries, which the linker reads in place of the system's libraries. A stub has the name and the symbol
+//! versions of the real library, but only the symbols that kernels usually need.
 //!
 //! The linker otherwise spends most of its time on the thousands of symbols of the C and C++ libraries. A kernel that
 //! needs another symbol is linked with the real libraries.
@@ -15,7 +15,7 @@ use crate::elf_check::{half, number, word};
 const PROBE: &str = "stubs/probe.c";
 const PROBE_LIBRARY: &str = "stubs/probe.so";
 
-/// Functions and data of the system's libraries that kernels need, in addition to those that the scheduler needs.
+/// Functions and data of the system's libraries that kernels need, apart from those that the scheduler also needs.
 const OTHERS: &str = "memcpy memmove memset memcmp strlen strcmp malloc calloc realloc free abort printf fputs puts putchar \
     _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __cxa_throw_bad_array_new_length __cxa_pure_virtual __cxa_guard_acquire \
     __cxa_guard_release __cxa_guard_abort __cxa_begin_catch __cxa_end_catch __cxa_rethrow __gxx_personality_v0 \
@@ -58,7 +58,7 @@ fn succeeds(mut child: Child) -> bool {
     child.wait().is_ok_and(|status| status.success())
 }
 
-/// Starts to build the stub that replaces a system library at link time.
+/// Starts to build the stub library that replaces a system library at link time.
 fn start_library(run: &CompilerRun<'_>, library: &str, versions: &Versions) -> Option<Child> {
     let path = format!("{STUB_LIBRARIES}/{library}");
     let (source, map) = (format!("{path}.c"), format!("{path}.map"));
@@ -68,7 +68,7 @@ fn start_library(run: &CompilerRun<'_>, library: &str, versions: &Versions) -> O
     start(run, &["-nostdlib", &own_name, &script, "-x", "c", &source, "-o", &path])
 }
 
-/// Returns a C source that refers to all symbols of the lists.
+/// Returns the C source of a library that imports all symbols in the lists.
 fn probe() -> String {
     let mathematics = MATHEMATICS.split_whitespace().flat_map(|name| [name.to_owned(), format!("{name}f")]);
     let names: Vec<String> = OTHERS.split_whitespace().map(str::to_owned).chain(mathematics).collect();

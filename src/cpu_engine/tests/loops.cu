@@ -1,7 +1,8 @@
 // Kernels that are converted to loops over the threads of a block, and one that must not be converted.
 constexpr int SIDE = 8;
 
-// Stores addresses in the threads' frames, which are far from each other if each thread has a separate stack.
+// Stores the address of a local variable of each thread. These addresses are far from each other if each thread has a
+// separate stack.
 extern "C" __global__ void addresses(unsigned long long *out) {
     out[threadIdx.x] = 0;
     __syncthreads();
@@ -105,7 +106,8 @@ template <class T, int STEPS> __global__ void doubled(T *x) {
     x[threadIdx.x] = value;
 }
 
-// Each thread leaves the loop after a different number of rounds. The other threads must not wait for ended threads.
+// Each thread leaves the loop after a different number of rounds. The remaining threads must not wait for threads that
+// have left the loop.
 extern "C" __global__ void uneven(int *out) {
     int rounds = threadIdx.x;
     for (int i = 0; i < rounds; i++) {

@@ -103,7 +103,7 @@ fn user_folder_with_header_of_same_name_takes_precedence() {
 fn kernels_are_linked_with_stub_libraries_unless_they_use_other_symbols() {
     let Some((kept, own)) = filled() else { return };
     if !own.join("stubs/arguments").exists() {
-        // The test is skipped, because stub libraries require symbol versions, which this system's libraries lack.
+        // The test is skipped here: stub libraries require symbol versions, which this system's libraries lack.
         return;
     }
     // This symbol shows that the real libraries were linked: such a link also adds GCC's code for the start and the end

@@ -2,9 +2,10 @@
 //!
 //! The conversion processes preprocessed text, before that text is rewritten. A kernel is converted if each of its
 //! barriers is at the top level of its body, or at the top level of a loop whose header has the same values for all
-//! threads. If this is uncertain, the kernel stays unchanged and runs with a separate stack for each thread. A
-//! misparsed kernel must fail to compile, because of an unknown name or an assignment to a constant; the original
-//! source is compiled then. The converted source must never compile with another meaning. Line numbers are preserved.
+//! threads. If this is uncertain, the kernel stays unchanged and runs with a separate stack for each thread. If the
+//! conversion misparses a kernel, the converted kernel must fail to compile, because of an unknown name or an
+//! assignment to a constant. The original source is compiled then. The converted source must never compile with another
+//! meaning. Line numbers are preserved.
 
 mod declarations;
 mod refusals;
@@ -29,8 +30,8 @@ pub struct Definition {
     name: String,
     /// Position of the declaration's first token, which may begin a template header.
     declaration: usize,
-    /// Range of the parameter list with its parentheses, and `body`, the range of the body with its braces. Ends are
-    /// exclusive.
+    /// Range of the parameter list, including its parentheses; `body` is the range of the body, including its braces.
+    /// Ends are exclusive.
     parameters: (usize, usize),
     body: (usize, usize),
 }
@@ -46,8 +47,8 @@ pub struct Edit {
     text: String,
 }
 
-/// Returns the source with those kernels converted to loops that can be converted; `None` if no kernel can be
-/// converted.
+/// Returns the source in which every kernel that can be converted is a loop over its threads. Returns `None` if no
+/// kernel can be converted.
 pub fn split(source: &str) -> Option<Split> {
     let text = TokenizedSource { source, tokens: tokens(source) };
     let definitions = definitions(&text);
@@ -67,7 +68,7 @@ pub fn split(source: &str) -> Option<Split> {
     (!kernels.is_empty()).then(|| Split { source: edited(source, edits), kernels })
 }
 
-/// Returns whether the source contains neither an overload nor a specialization of the kernel.
+/// Returns whether the source contains no overload and no specialization of the kernel.
 fn is_alone(text: &TokenizedSource<'_>, definitions: &[Definition], definition: &Definition) -> bool {
     let own = text.at(definition.parameters.0 - 1);
     let is_special = |at: usize| text.at(at) == own && text.at(at + 1) == "<";

@@ -4,8 +4,8 @@
 use super::Definition;
 use super::statements::TokenizedSource;
 
-/// Prefixes of names that prevent the conversion of a kernel: operations in which threads wait for each other, and
-/// jumps that can form a loop around such an operation.
+/// Prefixes of names that prevent the conversion of a kernel: names of operations in which threads wait for each other,
+/// and of jumps that can form a loop around such an operation.
 const WAITING: [&str; 13] = [
     "__shfl",
     "__ballot",
@@ -51,8 +51,8 @@ fn stands_alone(text: &TokenizedSource<'_>, position: usize) -> bool {
     }
 }
 
-/// Returns whether the word at `position` could belong to a loop that waits for another thread: a fence, or an atomic
-/// function whose result is used.
+/// Returns whether the word at `position` is a fence, or an atomic function whose result is used. Either may belong to
+/// a loop that waits for another thread.
 fn may_spin(text: &TokenizedSource<'_>, position: usize) -> bool {
     let word = text.at(position);
     word.starts_with("__threadfence")
@@ -64,8 +64,8 @@ pub fn waits_inside(text: &TokenizedSource<'_>, body: (usize, usize), has_loops:
     (body.0..body.1).any(|at| text.is_word(at) && (waits(text.at(at)) || (has_loops && may_spin(text, at))))
 }
 
-/// Returns whether an operation in which threads wait for each other occurs in the user's files outside of kernels, in
-/// a function that a kernel may call.
+/// Returns whether the user's files contain, outside of kernels, an operation in which threads wait for each other. A
+/// kernel may call the function with that operation.
 pub fn waits_outside(text: &TokenizedSource<'_>, definitions: &[Definition]) -> bool {
     let own = own_headers(text.source);
     outside(text, definitions).any(|at| {

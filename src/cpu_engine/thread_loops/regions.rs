@@ -1,5 +1,5 @@
-//! Converts one kernel: the code between two barriers becomes a loop over the threads of the block. A variable that is
-//! used across a barrier gets separate storage for each thread.
+//! Converts one kernel to loops over the threads of a block: one loop for the code between two barriers. A variable
+//! that is used across a barrier gets separate storage for each thread.
 
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ pub struct Regions<'t, 'a> {
     edits: Vec<Edit>,
 }
 
-/// Consecutive statements without a barrier, around which one loop over the threads is written.
+/// Consecutive statements without a barrier. One loop over the threads of the block is written around them.
 #[derive(Default)]
 struct Region {
     statements: Vec<TokenRange>,
@@ -65,8 +65,8 @@ struct Region {
 }
 
 impl<'t, 'a> Regions<'t, 'a> {
-    /// Returns the edits of the source that convert a kernel to loops over the threads of a block; `None` if it is
-    /// uncertain whether they preserve its meaning.
+    /// Returns the edits of the source that convert a kernel to loops over the threads of a block. Returns `None` if
+    /// these edits might change the kernel's meaning.
     pub fn of(text: &'t TokenizedSource<'a>, definition: &Definition, constants: &'t [&'a str]) -> Option<Vec<Edit>> {
         let body = (definition.body.0 + 1, definition.body.1 - 1);
         let mut visible = template_parameters(text, definition);
@@ -250,8 +250,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     fn is_even_declaration(&self, declaration: &Declaration<'_>) -> bool {
-        // At most one occurrence of a name may look like an assignment: the initializer in the declaration of that
-        // name.
+        // Each name may be assigned in at most one position: the initializer of its declaration.
         let changes = |name: &str| {
             (self.body.0..self.body.1).filter(|&at| self.text.at(at) == name && assigned(self.text, at)).count()
         };
@@ -308,7 +307,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         own.next() == Some(Bound::Shared) && own.next() == Some(Bound::Local)
     }
 
-    /// Writes a loop over the threads around the statements of a region.
+    /// Writes a loop over the threads of the block around the statements of a region.
     fn close(&mut self, region: Region, is_last: bool) -> Option<()> {
         let (Some(first), Some(last)) = (region.statements.first(), region.statements.last()) else { return Some(()) };
         let range = (first.0, last.1);
@@ -340,7 +339,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Returns declarations of the names that are declared outside of the region and used in it. `hidden` contains the
-    /// positions at which the region declares a new variable of such a name.
+    /// positions at which the region declares its own variable of one of these names.
     fn bindings(&self, range: TokenRange, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());
         for &(name, bound) in self.visible.iter().rev() {
@@ -350,8 +349,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             }
             seen.push(name);
             let _ = match bound {
-                // With one loop, each thread gets its own copy of the parameter, as in a call. With several loops, the
-                // parameter is constant, so an assignment to it does not compile.
+                // If the kernel has one loop over its threads, each thread gets its own copy of the parameter, as in a
+                // call. If it has several, the parameter is constant, so that an assignment to it does not compile.
                 Bound::Parameter(_) if !self.has_barriers => {
                     write!(text, "[[maybe_unused]] auto {name} = pygpu_cpu_c_{name}; ")
                 }

@@ -3,7 +3,7 @@
 //! A pool allocation and its free take half a microsecond in the driver, which is a large part of the cost of a small
 //! array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new use
 //! follows all earlier uses in stream order, so no synchronization and no driver call is needed. Each stream owns its
-//! cache, so that no block outlives the stream order in which it was freed.
+//! cache, so that a cached block never outlives the stream in whose order it was freed.
 //!
 //! This module handles addresses and sizes only; the crate `memory` decides which blocks may be cached.
 
@@ -19,7 +19,8 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 /// Smallest cached block size in bytes.
 const LEAST: usize = 512;
 const MOST: usize = 1 << 20;
-/// Number of different block sizes: two per power of two. A request is rounded up to the next size.
+/// Number of different sizes of cached blocks: two per power of two. A requested size is rounded up to the next of
+/// these sizes.
 const SIZES: usize = 23;
 
 /// The cached blocks of one stream.
@@ -34,8 +35,8 @@ pub(super) struct StreamBlockCache {
 static OF_DEFAULT: PerDevice<ForkSafeMutex<StreamBlockCache>> =
     per_device!(ForkSafeMutex::new(StreamBlockCache::new()));
 
-/// Returns the block size for a request of `bytes`, and the index of that size, or `None` if the request is too large
-/// to be cached.
+/// Returns the size of the cached blocks for a request of `bytes` bytes, and the index of that size, or `None` if the
+/// request is too large to be cached.
 #[inline]
 fn size_of(bytes: usize) -> Option<(usize, usize)> {
     if bytes > MOST {
@@ -53,7 +54,8 @@ impl StreamBlockCache {
         Self { epoch: 0, bytes: 0, blocks: [const { Vec::new() }; SIZES] }
     }
 
-    /// Removes all blocks if the device was reset since they were cached, because their memory no longer exists.
+    /// Removes all blocks from the cache if the device was reset since they were cached, because a reset destroys their
+    /// memory.
     #[inline]
     fn forget_before(&mut self, epoch: u32) {
         if self.epoch != epoch {
@@ -98,7 +100,7 @@ impl Stream {
         }
     }
 
-    /// Takes a block of at least `bytes` bytes from the stream's cache.
+    /// Takes a memory block of at least `bytes` bytes from the stream's cache.
     #[inline]
     pub fn take_spare(&self, bytes: usize) -> Option<Address> {
         let (size, place) = size_of(bytes)?;
@@ -109,7 +111,7 @@ impl Stream {
         })
     }
 
-    /// Caches a block, unless the stream would then cache more than `most` bytes.
+    /// Puts a freed memory block into the stream's cache, unless the cache would then contain more than `most` bytes.
     ///
     /// # Safety
     /// The block was allocated from the device's pool with [`spare_size`]`(bytes)` bytes, and all its uses precede
@@ -127,7 +129,7 @@ impl Stream {
         })
     }
 
-    /// Returns all cached blocks of the stream to the device's pool.
+    /// Returns all cached memory blocks of the stream to the device's pool.
     fn free_spare(&self) -> Result<()> {
         let epoch = self.device.epoch();
         free(self.device, self.handle(), self.with_spare(|spare| spare.drain(epoch)))

@@ -24,7 +24,7 @@ pub fn own_current(device: Device) -> Stream {
     if current.is_foreign() { Stream::default_of(device) } else { current }
 }
 
-/// Makes a stream the calling thread's current stream of the stream's device.
+/// Makes a stream the calling thread's current stream on the stream's device.
 pub fn push_current(stream: Stream) {
     CURRENT.with(|stack| stack.borrow_mut().push(stream));
 }

@@ -67,11 +67,12 @@ impl Event {
                 self.device, stream.device
             )));
         }
-        // SAFETY: both handles are valid, and belong to one device as checked above.
+        // SAFETY: the handles of event and stream are valid, and belong to one device, as checked above.
         unsafe { self.device.backend().record_event(self.device.index(), self.handle, stream.handle()) }
     }
 
-    /// Returns whether all work before the event is complete; true for an event that was never recorded.
+    /// Returns whether all work that precedes the event on its stream is complete; true for an event that was never
+    /// recorded.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -81,7 +82,7 @@ impl Event {
         unsafe { self.device.backend().query_event(self.device.index(), self.handle) }
     }
 
-    /// Blocks the host until all work before the event is complete.
+    /// Blocks the host until all work that precedes the event on its stream is complete.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -94,15 +95,15 @@ impl Event {
     /// Returns the milliseconds from this event to `end`.
     ///
     /// # Errors
-    /// Errors of the driver: both events must be created with timing, recorded, and reached.
+    /// Errors of the driver, e.g. if an event was created without timing, was not recorded, or is not complete.
     pub fn elapsed(&self, end: &Self) -> Result<f32> {
         self.check_alive("elapsed")?;
         end.check_alive("elapsed")?;
-        // SAFETY: both values own their events, so the handles are valid.
+        // SAFETY: `self` and `end` own their events, so the handles are valid.
         unsafe { self.device.backend().elapsed(self.device.index(), self.handle, end.handle) }
     }
 
-    /// Returns whether the event is valid, i.e. its device was not reset since its creation.
+    /// Returns whether the event is valid, i.e. the device was not reset since the event was created.
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device.epoch()
     }

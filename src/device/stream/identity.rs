@@ -35,8 +35,8 @@ pub(super) fn serial_of_thread() -> u64 {
     thread_local! {
         static SERIAL: u64 = new_serial();
     }
-    // A terminating thread gets a new number at each call. Its per-thread stream then seems to be a new stream, which
-    // costs an unnecessary wait.
+    // A terminating thread gets a new serial number at each call. Its per-thread default stream then seems to be a new
+    // stream, which costs an unnecessary wait.
     SERIAL.try_with(|serial| *serial).unwrap_or_else(|_| new_serial())
 }
 

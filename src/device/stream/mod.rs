@@ -45,9 +45,10 @@ struct StreamInner {
     handle: StreamHandle,
     epoch: u32,
     owner: HandleOwner,
-    /// Serial number, which distinguishes streams that had the same handle one after another; see [`StreamId`].
+    /// Serial number, which distinguishes this stream from earlier and later streams with the same handle; see
+    /// [`StreamId`].
     serial: u64,
-    /// Blocks that were freed in this stream's order and are kept for reuse.
+    /// Memory blocks that were freed in this stream's order and are kept for reuse.
     block_cache: Mutex<StreamBlockCache>,
 }
 
@@ -78,7 +79,7 @@ impl Stream {
         Self { device, inner: None }
     }
 
-    /// Creates a stream.
+    /// Creates a stream with the given options.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -91,7 +92,8 @@ impl Stream {
     }
 
     /// Returns the stream of a handle that another library passed. If a live PyGPU stream has the handle, the returned
-    /// stream denotes the PyGPU stream. The returned stream keeps `owner`, which keeps another library's stream alive.
+    /// stream denotes the PyGPU stream. The returned stream stores `owner`, the value that keeps the other library's
+    /// stream alive.
     pub fn foreign(device: Device, handle: StreamHandle, owner: Option<StreamOwner>) -> Self {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Self::default_of(device);
@@ -116,8 +118,8 @@ impl Stream {
     }
 
     /// Returns the stream whose handle another library passed as a bare number, without an owner. The driver would
-    /// dereference the number, so this function rejects numbers that cannot be an address. A mapped address that is not
-    /// a stream cannot be detected.
+    /// dereference the number as an address, so this function rejects numbers that are no mapped address. It cannot
+    /// detect a mapped address that is not a stream's handle.
     ///
     /// # Errors
     /// `ValueError` for a number that cannot be a stream's handle.
@@ -169,8 +171,8 @@ impl Stream {
         self.handle() == other.handle() && self.device == other.device
     }
 
-    /// Returns whether the stream is borrowed from another library or has no owner, so that its handle may be invalid,
-    /// or may denote a different stream in another thread.
+    /// Returns whether the stream is borrowed from another library, with or without an owner. Its handle may become
+    /// invalid, or may denote a different stream in another thread.
     #[inline]
     pub fn is_foreign(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, HandleOwner::Foreign { .. }))

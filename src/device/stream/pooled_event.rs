@@ -78,7 +78,7 @@ fn spare_of(device: Device) -> &'static ForkSafeMutex<Vec<Event>> {
 }
 
 impl Stream {
-    /// Makes all work enqueued on this stream from now on wait for all work currently on `first`.
+    /// Makes all work enqueued on this stream from now on wait for all work already enqueued on `first`.
     ///
     /// # Errors
     /// Errors of the driver.

@@ -1,8 +1,8 @@
 //! Exports arrays as DLPack's managed tensors. One heap block contains the tensor, its shape and strides, and the
-//! array.
+//! exported array.
 //!
-//! A consumer may call the deleter on any thread, without the GIL, and after the interpreter has ended. The block
-//! therefore contains no Python objects.
+//! A consumer may call the tensor's deleter on any thread, without the GIL, and after the interpreter has ended. The
+//! heap block therefore contains no Python objects.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -30,7 +30,7 @@ struct ExportedTensor<M> {
 }
 
 /// Creates a managed tensor of the versioned form. The tensor keeps the array's memory alive until its deleter is
-/// called. Later uses of the memory wait for the work that is on the consumer's stream at that time.
+/// called. Later uses of the memory wait for the work that is on the consumer's stream when the deleter is called.
 ///
 /// # Errors
 /// `BufferError` for arrays that DLPack cannot describe.
@@ -104,13 +104,13 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
         if managed.is_null() || shutdown::exiting() {
             return;
         }
-        // SAFETY: `boxed` created the block, and the consumer must call its deleter exactly once.
+        // SAFETY: `boxed` created the block, and DLPack requires that the consumer calls the deleter exactly once.
         let block = unsafe { Box::from_raw(managed.cast::<ExportedTensor<M>>()) };
         let array = &block.array;
         shutdown::defer(array.allocation().end_export(array.exported_access(), block.consumer.as_ref()));
         match RELEASE.get() {
             Some(release) if needs_care(array) => release(block.array),
-            // The array is dropped in place, because it is large.
+            // The array is dropped inside the heap block, because moving it out would copy a large value.
             _ => drop(block),
         }
     });
@@ -126,7 +126,7 @@ pub fn set_release(release: fn(Array)) {
 }
 
 /// Returns whether dropping the array may free its memory by a driver call, because no other array uses its memory
-/// block. (Owners of external memory release the GIL themselves.)
+/// block. (The owner of external memory releases the GIL itself before it calls a driver.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
     !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1

@@ -30,7 +30,7 @@ pub struct ImportedTensor {
 
 // SAFETY: DLPack allows use and deletion of a tensor on any thread.
 unsafe impl Send for ImportedTensor {}
-// SAFETY: shared access only reads the tensor; the deleter requires exclusive ownership.
+// SAFETY: shared access only reads the tensor; only the drop, which has exclusive access, calls the deleter.
 unsafe impl Sync for ImportedTensor {}
 
 impl Drop for ImportedTensor {
@@ -54,7 +54,7 @@ impl ManagedTensor {
         if shutdown::exiting() {
             return;
         }
-        // SAFETY: `ImportedTensor` owned the pointer, and only its drop calls this function, once.
+        // SAFETY: `ImportedTensor` owned the tensor, and only the drop of `ImportedTensor` calls this function, once.
         unsafe {
             match self {
                 Self::Legacy(tensor) => {
@@ -84,13 +84,15 @@ impl ImportedTensor {
     /// Takes ownership of a versioned tensor.
     ///
     /// # Errors
-    /// `BufferError` for a tensor of another major version of DLPack. Of such a tensor only the deleter may be used.
+    /// `BufferError` for a tensor of another major version of DLPack. The only field of such a tensor that may be used
+    /// is the deleter.
     ///
     /// # Safety
     /// The producer transferred the pointer, and no other code deletes the tensor.
     pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Result<Self> {
         let owned = Self { managed: ManagedTensor::Versioned(tensor), used_on: None };
-        // SAFETY: in every version the structure begins with its version.
+        // SAFETY: the caller guarantees a live tensor, and in every version of DLPack the structure begins with its
+        // version.
         let version = unsafe { (*tensor.as_ptr()).version };
         if version.major == VERSION.major {
             return Ok(owned);
@@ -103,7 +105,7 @@ impl ImportedTensor {
     }
 
     fn tensor(&self) -> DLTensor {
-        // SAFETY: the tensor is alive, and the layout of its version is known.
+        // SAFETY: the tensor is alive, and has the structure of a supported DLPack version.
         unsafe {
             match self.managed {
                 ManagedTensor::Legacy(tensor) => (*tensor.as_ptr()).dl_tensor,
@@ -115,7 +117,7 @@ impl ImportedTensor {
     fn flags(&self) -> DlpackFlags {
         match self.managed {
             ManagedTensor::Legacy(_) => DlpackFlags::empty(),
-            // SAFETY: the tensor is alive, and the layout of its version is known.
+            // SAFETY: the tensor is alive, and has the structure of a supported DLPack version.
             ManagedTensor::Versioned(tensor) => unsafe { (*tensor.as_ptr()).flags },
         }
     }
@@ -129,7 +131,7 @@ impl ImportedTensor {
         device_of(device.device_type.0.into(), device.device_id.into())
     }
 
-    /// Returns whether the producer made a copy of its data for this import.
+    /// Returns whether the tensor contains a copy that the producer made for this import.
     pub fn is_copied(&self) -> bool {
         self.flags().contains(DlpackFlags::IS_COPIED)
     }
@@ -152,7 +154,7 @@ impl ImportedTensor {
     fn describe(&self) -> Result<ImportedMemory> {
         let tensor = self.tensor();
         let (dtype, shape) = element_and_shape(&tensor)?;
-        // Strides of an empty array are meaningless and may have any value.
+        // The strides of an empty array have no meaning, so the tensor's strides are ignored.
         let strides = if shape.is_empty() || shape.contains(&0) || tensor.strides.is_null() {
             None
         } else {
@@ -168,7 +170,7 @@ impl ImportedTensor {
     }
 }
 
-/// Returns dtype and shape of a tensor, or of the prototype for an allocation.
+/// Returns the dtype and the shape of a tensor. The tensor may also be the prototype for an allocation.
 fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
     let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
         Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))
@@ -254,7 +256,7 @@ mod tests {
         Stream::default_of(Device::cpu().unwrap())
     }
 
-    /// Imports a valid float32 tensor of shape (2, 3) after `lie` has modified it.
+    /// Imports a float32 tensor of shape (2, 3), which `lie` first makes invalid.
     fn forge(lie: impl FnOnce(&mut DLManagedTensorVersioned)) -> Result<()> {
         let mut memory = [0_u64; 8];
         let (mut shape, mut strides) = ([2_i64, 3], [3_i64, 1]);

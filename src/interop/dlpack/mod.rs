@@ -18,13 +18,13 @@ use pygpu_layout::Layout;
 
 pub use dlpark::{DlpackFlags, ffi};
 
-/// The version of DLPack that all exported tensors follow; in this version strides are never null.
+/// The version of DLPack that all exported tensors follow. In this version the pointer to the strides is never null.
 pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 3 };
 
 /// The host as a DLPack device: type and number.
 pub const HOST: (i64, i64) = (DLDeviceType::CPU.0 as i64, 0);
 
-/// Returns DLPack's device type and number of a device.
+/// Returns the device type and the device number by which DLPack identifies a device.
 #[inline]
 pub fn code_of(device: Device) -> (u32, i32) {
     match device.kind() {
@@ -34,8 +34,7 @@ pub fn code_of(device: Device) -> (u32, i32) {
     }
 }
 
-/// Returns whether the host can read the memory of a device type directly. Managed memory is not host memory in this
-/// sense.
+/// Returns whether the host can read the memory of a device type directly. Returns `false` for managed memory.
 pub fn is_host(device_type: i64) -> bool {
     [DLDeviceType::CPU, DLDeviceType::CUDAHOST, DLDeviceType::ROCMHOST]
         .iter()
@@ -137,9 +136,9 @@ fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
     })
 }
 
-/// Shape and strides of an array, for tensors that borrow them. Such a tensor is valid as long as this value exists.
-/// The functions of DLPack's exchange table return such tensors. Few arrays are exported in this way, so the value is a
-/// pointer that stays null until the first such export.
+/// Shape and strides of an array, for tensors that borrow them. A borrowing tensor is valid as long as this value
+/// exists. The functions of DLPack's exchange table return borrowing tensors. Few arrays are exported by these
+/// functions, so the value is a pointer that stays null until the first export.
 pub struct LentDimensions(OnceBox<Dimensions>);
 
 impl LentDimensions {
@@ -154,7 +153,7 @@ impl LentDimensions {
     /// # Errors
     /// `BufferError` for arrays that DLPack cannot describe.
     pub fn lend(&self, array: &Array) -> Result<DLTensor> {
-        // Once set, the dimensions stay until `self` is dropped, and tensors that refer to them only read them.
+        // The dimensions are set once and stay until `self` is dropped. Tensors that refer to them only read them.
         let dimensions = self.0.get_or_try_init(|| {
             let mut made = Box::new(Dimensions::new());
             write_dimensions(array, &mut made)?;

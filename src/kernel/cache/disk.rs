@@ -21,7 +21,7 @@ const SUFFIX: &str = "pgk";
 /// Number of bytes that this process has stored in the cache folder since it last measured the folder's size. The
 /// initial value makes the first store measure the size.
 static FRESH: AtomicU64 = AtomicU64::new(u64::MAX / 2);
-/// The folder's size is measured again after the process has stored this fraction of the size limit.
+/// The folder's size is measured again after the process has stored the size limit divided by this number.
 const PARTS: u64 = 32;
 
 /// Path of a trusted cache folder.
@@ -37,13 +37,13 @@ fn refused() -> ForkSafeGuard<BTreeMap<PathBuf, (String, bool)>> {
     REFUSED.lock()
 }
 
-/// Returns the reason why a folder was not trusted when it was last opened.
+/// Returns the reason why a cache folder was not trusted when it was last opened.
 pub fn refusal(folder: &Path) -> Option<String> {
     refused().get(folder).map(|(reason, _)| reason.clone())
 }
 
-/// Returns a sentence that states why a folder is not trusted, and marks this reason as reported. Returns `None` if all
-/// reasons were already reported.
+/// Returns a sentence that states why a cache folder is not trusted, and marks this reason as reported. Returns `None`
+/// if all reasons were already reported.
 pub fn unreported_refusal() -> Option<String> {
     if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
         return None;
@@ -138,7 +138,7 @@ fn check(path: &Path) -> Result<(), String> {
 }
 
 impl DiskCache {
-    /// Opens a folder if it is trusted. If `make` is set, creates a missing folder.
+    /// Opens a cache folder if it is trusted. If `make` is set, creates a missing folder.
     pub fn open(path: &Path, make: bool) -> Option<Self> {
         if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             // Another process may create the folder first, which is no error. A folder that cannot be created is not
@@ -166,7 +166,7 @@ impl DiskCache {
         self.0.join(&key.0).with_extension(SUFFIX)
     }
 
-    /// Loads the image of a key, unless its file is larger than `most` bytes.
+    /// Loads the image with this cache key, unless its file is larger than `most` bytes.
     pub fn load(&self, key: &ImageKey, most: u64) -> Option<Compiled> {
         let path = self.path(key);
         let file = rules::open(&path).ok()?;
@@ -180,7 +180,7 @@ impl DiskCache {
         (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
         match entry::decode(key, &bytes) {
             Some(compiled) => {
-                // Sets the file's modification time, which records when the image was last used.
+                // Sets the modification time of the cache file, which records when the image was last used.
                 let _ = file.set_modified(SystemTime::now());
                 Some(compiled)
             }
@@ -193,7 +193,8 @@ impl DiskCache {
         }
     }
 
-    /// Stores an image, and replaces the key's previous file. `most` is the size limit of the folder in bytes.
+    /// Stores an image under a cache key, in place of the previous file of this key. `most` is the size limit of the
+    /// folder in bytes.
     pub fn store(&self, key: &ImageKey, compiled: &Compiled, most: u64) -> io::Result<()> {
         let Some(bytes) = entry::encode(key, compiled).filter(|bytes| bytes.len() as u64 <= most) else {
             return Ok(());
@@ -212,7 +213,7 @@ impl DiskCache {
         self.make_room(most)
     }
 
-    /// Removes the file with the image of a key from the folder.
+    /// Removes the file of a cache key from the folder.
     pub fn remove(&self, key: &ImageKey) {
         let _ = fs::remove_file(self.path(key));
     }
@@ -242,7 +243,7 @@ impl DiskCache {
             if total <= most / 10 * 9 {
                 break;
             }
-            // An error is ignored here, because another process may have removed the file already.
+            // An error of the removal is ignored, because another process may have removed the file already.
             let _ = fs::remove_file(path);
             total = total.saturating_sub(bytes);
         }

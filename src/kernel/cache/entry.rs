@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 use super::ImageKey;
 use pygpu_backend::{Compiled, FileFingerprint, WitnessState};
 
-/// First bytes of a cache file. They change whenever the format of cache files or of cache keys changes.
+/// First bytes of a cache file. They are changed with the format of cache files or cache keys.
 const MAGIC: &[u8; 8] = b"PyGPU k2";
 const CHECKSUM: usize = 32;
 
-/// Writes byte strings, each preceded by its length.
+/// Writes byte strings to a buffer, each preceded by its length.
 #[derive(Default)]
 struct ByteWriter(Vec<u8>);
 

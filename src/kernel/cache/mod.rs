@@ -1,8 +1,8 @@
 //! Caches compiled images, in memory and in the user's cache folder.
 //!
-//! The folder is shared by processes and machines, and may disappear at any time. A failure of the cache is never an
-//! error for the user: an image that cannot be read is compiled again, and an image that cannot be written is not
-//! cached. [`disk`] defines which folders and files are trusted, and [`entry`] defines the format of the files. An
+//! Several processes and machines may share the folder, and it may disappear at any time. A failure of the cache is
+//! never an error for the user: an image that cannot be read is compiled again, and an image that cannot be written is
+//! not cached. [`disk`] defines which folders and files are trusted, and [`entry`] defines the format of the files. An
 //! image is used only while every file that it was compiled from is unchanged.
 //!
 //! `PYGPU_CACHE=0` disables the folder, `PYGPU_CACHE_DIR` selects another folder, and `PYGPU_CACHE_SIZE` limits the
@@ -48,7 +48,8 @@ pub enum Cache {
 pub struct ImageKey(String);
 
 impl ImageKey {
-    /// Returns the key of a sequence of byte strings. The boundaries between the byte strings also determine the key.
+    /// Returns the cache key for a sequence of byte strings. Sequences with other boundaries between the byte strings
+    /// have other keys.
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -126,7 +127,8 @@ fn remember(name: (Option<PathBuf>, ImageKey), compiled: &Arc<Compiled>) {
     let mut memory = memory();
     let memory = memory.get_or_insert_default();
     if memory.bytes.saturating_add(compiled.image.len()) > MEMORY_SIZE {
-        // All images are removed from memory. This is rare, and the cache folder still contains the images.
+        // All images are removed from memory, instead of the oldest only. This is rare, and the cache folder still
+        // contains them.
         *memory = MemoryTier::default();
     }
     let before = memory.images.insert(name, Arc::clone(compiled));
@@ -139,7 +141,8 @@ fn is_fresh(compiled: &Compiled) -> bool {
     compiled.read.as_ref().is_some_and(|read| read.iter().all(FileFingerprint::holds))
 }
 
-/// Looks up the image of a key; `None` if a file that the image was compiled from has changed.
+/// Looks up the image of a cache key. Returns `None` if there is none, or if a file from which the image was compiled
+/// has changed.
 pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     if *cache == Cache::Off {
         return None;
@@ -158,7 +161,7 @@ pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     })
 }
 
-/// Caches an image, unless the files from which it was compiled are unknown.
+/// Caches an image in memory and in the folder, unless the files from which it was compiled are unknown.
 pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> {
     let compiled = Arc::new(compiled);
     if *cache == Cache::Off || compiled.read.is_none() {
@@ -166,8 +169,8 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     }
     let place = CacheLocation::of(cache, settings::get());
     if let Some(folder) = &place.folder {
-        // Errors are ignored. If the disk is full or the folder is not writable, the next process compiles the kernel
-        // again.
+        // Errors of storing an image are ignored. If the disk is full or the folder is not writable, the next process
+        // compiles the kernel again.
         let stored: io::Result<()> = match DiskCache::open(folder, true) {
             Some(folder) => folder.store(key, &compiled, place.size),
             None => Ok(()),

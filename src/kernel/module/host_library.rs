@@ -45,7 +45,7 @@ pub fn parts(image: &[u8], kind: BackendKind) -> Result<Vec<Range<usize>>> {
 fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(header) = section.get(at..at + 16) {
-        let mut step = 8; // number of bytes by which a search for the next fatbin advances
+        let mut step = 8; // bytes by which the search advances if no fatbin begins at the current position
         if header.starts_with(&FATBIN) {
             let rest = number(header, 8, 8).unwrap_or(usize::MAX);
             let length = number(header, 6, 2).unwrap_or(0).saturating_add(rest);
@@ -58,8 +58,8 @@ fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the ranges of consecutive offload bundles. A bundle ends where the next bundle begins. A compressed bundle
-/// is always the only one in its section.
+/// Returns the ranges of consecutive offload bundles. A bundle ends where the next bundle begins. If the section
+/// contains a compressed bundle, it contains no other bundle.
 fn bundles(section: &[u8]) -> Vec<Range<usize>> {
     if section.starts_with(b"CCOB") {
         return std::iter::once(0..section.len()).collect();

@@ -1,5 +1,5 @@
-//! Performs further compilations of a module's source after the module was loaded: template instances, each compiled
-//! when it is first used, and PTX, compiled when it is requested.
+//! Compiles parts of a module's source after the module was loaded: a template instance when it is first used, and PTX
+//! when it is requested.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,14 @@ use crate::options;
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 
-/// Whether an image is probably PTX, which contains `.version` near its beginning.
+/// Returns whether an image is probably PTX, which contains `.version` near its beginning.
 pub fn is_ptx(image: &[u8]) -> bool {
     let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&host_library::FATBIN);
     !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
 }
 
 impl Module {
-    /// Whether `name` is a template instance that is not in the image but can be compiled from the source.
+    /// Returns whether `name` is a template instance that is not in the image but can be compiled from the source.
     pub fn lacks_instance(&self, name: &str) -> bool {
         (name.contains('<') || !self.is_loaded())
             && self.source().is_some_and(|source| !source.instances.iter().any(|known| known == name))
@@ -43,7 +43,7 @@ impl Module {
         made.function(name)
     }
 
-    /// Whether the image is a fatbin or a host library. Only the vendor's tools can read the code inside such a
+    /// Returns whether the image is a fatbin or a host library. Only the vendor's tools can read the code inside such a
     /// container.
     pub fn is_container(&self) -> bool {
         self.image().starts_with(&host_library::FATBIN)

@@ -1,5 +1,5 @@
-//! Defines loaded modules with their kernels and global variables. A module is unloaded when its last user was dropped
-//! and the device has been idle since then.
+//! Defines loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped
+//! and the device was idle once since then.
 
 mod host_library;
 mod image_symbols;
@@ -78,7 +78,8 @@ struct Unload {
 impl Drop for Unload {
     fn drop(&mut self) {
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
-            // SAFETY: the last user of the module was dropped, and the device has been idle since.
+            // SAFETY: the last user of the module was dropped, and the device was idle once since then, so no kernel of
+            // the module is running.
             shutdown::defer(unsafe { self.programs.unload(self.device.index(), self.handle) });
         }
     }
@@ -90,7 +91,7 @@ impl Drop for ModuleInner {
             return;
         }
         let Self { device, epoch, programs, handle, .. } = *self;
-        // A kernel of the module may still run on any stream, so the module is unloaded only after the device has been
+        // A kernel of the module may still be running on any stream, so the module is unloaded only once the device is
         // idle.
         for handle in std::iter::once(handle).chain(self.others.drain(..)).filter(|handle| *handle != NOT_LOADED) {
             shutdown::defer(retired::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
@@ -175,7 +176,7 @@ impl Module {
         }
     }
 
-    /// Whether the module has loaded code. A module of a source with only templates has none.
+    /// Returns whether the module has loaded code. A module whose source contains only templates has none.
     pub(super) fn is_loaded(&self) -> bool {
         self.0.handle != NOT_LOADED
     }
@@ -185,7 +186,7 @@ impl Module {
         (!self.0.source.text.is_empty()).then_some(&self.0.source)
     }
 
-    /// Returns the separate modules of template instances that were compiled after this module was loaded.
+    /// Returns the separate modules of those template instances that were compiled after this module was loaded.
     pub(super) fn made(&self) -> &Instances {
         &self.0.made
     }
@@ -195,7 +196,7 @@ impl Module {
         self.0.device
     }
 
-    /// Returns the backend interface that loads the module and launches its kernels.
+    /// Returns the backend interface by which the module was loaded and its kernels are launched.
     pub(super) fn programs(&self) -> &'static dyn Programs {
         self.0.programs
     }
@@ -247,8 +248,8 @@ impl Module {
     /// Returns the driver's handle of a kernel. In a small image, the mangled name is searched and used first, because
     /// tools that monitor the driver report a failed lookup of the plain name as an error.
     pub(super) fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
-        /// Size in bytes up to which an image is searched for mangled names first. Larger images are whole libraries,
-        /// in which the search is slow.
+        /// Maximum size in bytes of the images that are searched for mangled names first. Larger images are whole
+        /// libraries, in which the search is slow.
         const QUICKLY_SEARCHED: usize = 1 << 22;
         let instance = self.0.source.instances.iter().position(|instance| instance == name);
         if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
@@ -350,7 +351,7 @@ pub fn load(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<
     }
 }
 
-/// Whether an error of a failed load may be caused by the image. Otherwise the state of the device is the cause.
+/// Returns whether the image may be the cause of a failed load. Otherwise the state of the device is the cause.
 fn may_be_the_images(error: &Error) -> bool {
     matches!(error, Error::Driver(_) | Error::Value(_))
 }

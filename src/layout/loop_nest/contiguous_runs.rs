@@ -1,5 +1,5 @@
-//! Decomposes a pair of arrays into pieces of equal size that are contiguous in both arrays. A copy moves one piece
-//! after the other.
+//! Decomposes a pair of arrays into pieces of equal size that are contiguous in both arrays. A copy moves the pieces
+//! one after the other.
 
 use smallvec::SmallVec;
 
@@ -42,7 +42,7 @@ impl ContiguousRuns {
         if dst.itemsize != src.itemsize {
             return Err(errors::itemsizes_differ(dst.itemsize, src.itemsize));
         }
-        // Shortcut for the most common copy, between contiguous layouts with equal axes, which needs no loop nest.
+        // Shortcut for the most common copy: between contiguous layouts with equal axes. It needs no loop nest.
         if dst.axes == src.axes && dst.size() > 0 && (dst.is_c_contiguous() || dst.is_f_contiguous()) {
             return Ok(Self { axes: SharedAxes::new(), dst: dst.offset, src: src.offset, width: dst.nbytes() });
         }

@@ -19,15 +19,15 @@ use pygpu_base::error::Result;
 
 pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
-/// A loop nest's table with at most this many numbers is stored without heap allocation. The limit suffices for three
-/// axes of two arrays, or two axes of three arrays.
+/// Maximum number of integers for which a loop nest's table is stored without a heap allocation. A table of three axes
+/// of two arrays, or of two axes of three arrays, has 12.
 const INLINE: usize = 14;
 
-/// While a loop nest is built, its table is stored without heap allocation if it has at most this many numbers. The
-/// limit exceeds `INLINE`, because axes are not merged yet.
+/// Maximum number of integers for which the table of a loop nest under construction is stored without a heap
+/// allocation. It exceeds `INLINE`, because the axes are not merged yet.
 const SCRATCH: usize = 40;
 
-/// Number of elements below which 32-bit indices of elements suffice.
+/// Element indices have 32 bits in arrays with fewer elements than this number.
 pub const NARROW: i64 = 1 << 31;
 
 /// Describes how the axes of a loop nest may be reordered, and which axes are reduced.
@@ -57,15 +57,15 @@ pub enum StridePattern {
 /// 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopNest {
-    /// Table whose entries all have one number, followed by one number for each array. The first entry contains the
-    /// number of elements, and the offset of each array's first element. Each further entry describes one axis,
-    /// outermost first: the length of the axis, and its stride in each array.
+    /// Table of integers. An entry consists of one integer, followed by one integer for each array. The first entry
+    /// contains the number of elements, and the offset of each array's first element. Each further entry describes one
+    /// axis, outermost first: the length of the axis, and its stride in each array.
     table: SmallVec<[i64; INLINE]>,
     sides: u32,
     kept: u32,
 }
 
-// A loop nest is returned by value and stored with the data of a launch, so it must stay small.
+// A loop nest is returned by value and stored with the data of a launch, so its type must stay small.
 const _: () = assert!(size_of::<LoopNest>() <= 128, "a walk has outgrown two cache lines");
 
 impl LoopNest {
@@ -135,7 +135,7 @@ impl LoopNest {
         self.table[0]
     }
 
-    /// Returns the byte offset of an array's first element, from the start of its allocation.
+    /// Returns the byte offset of an array's first element, from the start of its memory block.
     #[inline]
     pub fn offset(&self, side: usize) -> i64 {
         self.table[1 + side]
@@ -185,7 +185,7 @@ impl LoopNest {
         }
     }
 
-    /// Returns the axes with the strides of the first `N` arrays.
+    /// Returns the axes of the loop nest, each with the strides of the first `N` arrays.
     pub fn axes<const N: usize>(&self) -> SharedAxes<N> {
         let shared = |row: &[i64]| {
             let mut strides = [0; N];
@@ -198,8 +198,8 @@ impl LoopNest {
     }
 }
 
-/// Returns the axes that two arrays of equal shape share, in the memory order of the destination, and the offsets of
-/// the arrays' first elements.
+/// Returns the axes that two arrays of equal shape share, in the memory order of the destination, and the byte offsets
+/// of the first elements of both arrays.
 ///
 /// # Errors
 /// `ValueError` for different shapes.
@@ -389,8 +389,8 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     if decides < 0 {
         let len = row[0];
         for (stride, offset) in row[1..].iter_mut().zip(offsets) {
-            // The product cannot overflow, because both ends of an axis are addressable; it wraps only for strides that
-            // no address computation uses.
+            // The product cannot overflow for a stride that is used, because both ends of an axis are addressable. It
+            // may wrap for strides that no address computation uses.
             *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
             *stride = stride.wrapping_neg();
         }

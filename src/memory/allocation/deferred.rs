@@ -1,5 +1,5 @@
-//! Manages blocks that deferred operations read or write: marks of pending uses, allocation of the memory at launch,
-//! and errors of failed operations.
+//! Manages memory blocks that deferred operations read or write: marks of pending uses, allocation of the memory at
+//! launch, and errors of failed operations.
 
 use super::location::BlockLocation;
 use super::{Allocation, BlockOrigin};
@@ -20,8 +20,9 @@ impl Allocation {
         Self::with(BlockLocation::new(0, BlockSource::Pool), bytes, epoch, BlockOrigin::Pool, stream)
     }
 
-    /// Returns whether the memory of a new array on a stream may be allocated later: the stream is PyGPU's own on a
-    /// GPU, this thread uses no custom allocator, no capture is active, and this thread may call the driver.
+    /// Returns whether the memory of a new array may be allocated only when its operation is launched. The conditions:
+    /// the stream is PyGPU's own on a GPU, this thread uses no custom allocator, no capture is active, and this thread
+    /// may call the driver.
     #[inline]
     pub fn is_deferrable(stream: &Stream) -> bool {
         let is_allocators = custom_allocator::is_in_use() && custom_allocator::current().is_some();
@@ -80,8 +81,9 @@ impl Allocation {
         }
     }
 
-    /// Returns the error of a failed operation on the block. A block that keeps its previous values returns the error
-    /// once. A lost block, whose values will never be computed, returns the error on every call.
+    /// Returns the error of a failed operation on the block. If only a write failed and the block keeps its previous
+    /// values, the error is returned once. If the block is lost, because its values will never be computed, the error
+    /// is returned on every call.
     ///
     /// # Errors
     /// The error of the failed operation.
@@ -123,9 +125,9 @@ impl Allocation {
         self.location.set_fault(error, batch, false)
     }
 
-    /// Calls `forget` to remove the block's operation from the queue, if the operation is pending and the block has no
-    /// memory. Returns the result of `forget`, or `false`. If the result is `true`, the block owns nothing that must be
-    /// freed.
+    /// If the operation that computes the block is pending and the block has no memory, calls `forget`, which removes
+    /// the operation from its queue. Returns the result of `forget`, or `false`. If the result is `true`, the block
+    /// owns nothing that must be freed.
     #[inline]
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         !self.has_memory() && self.bytes > 0 && self.producer().filter(|id| id.is_pending()).is_some_and(forget)

@@ -1,4 +1,4 @@
-//! Manages the access to a block by other code: exports to other libraries, and escaped addresses.
+//! Manages accesses to a memory block by code outside PyGPU: exports to other libraries, and escaped addresses.
 
 use std::sync::atomic::Ordering;
 
@@ -15,7 +15,7 @@ impl Allocation {
         self.untracked.escape(|| self.flush_exposed());
     }
 
-    /// Begins an export, which ends with [`Self::end_export`].
+    /// Begins an export of the block to another library. The export ends with [`Self::end_export`].
     #[inline]
     pub fn export(&self) {
         self.exports.fetch_add(1, Ordering::Relaxed);
@@ -24,7 +24,7 @@ impl Allocation {
 
     /// Launches the pending operations on the block, because other code can access the block from now on. An operation
     /// that is deferred concurrently is either launched here, or detects that the block is exposed and is executed
-    /// eagerly. Returns whether no operation is left.
+    /// eagerly. Returns whether no operation on the block is pending any more.
     #[inline]
     fn flush_exposed(&self) -> bool {
         !flush::is_used() || self.flush_exposed_now()
@@ -76,7 +76,7 @@ impl Allocation {
         self.hazards.latest_writer().filter(|stream| matches!(stream.query(), Ok(false)))
     }
 
-    /// Returns the number of exports that have not ended.
+    /// Returns the number of exports of the block that have not ended.
     pub fn exports(&self) -> u32 {
         self.exports.load(Ordering::Relaxed)
     }

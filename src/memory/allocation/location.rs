@@ -1,5 +1,5 @@
-//! Holds the location of a block: its address, the marks of the pending operations that use the block, and the error of
-//! a failed operation. The address of a deferred result is set when its operation is launched.
+//! Holds the location of a memory block: its address, the marks of the pending operations that use the block, and the
+//! error of a failed operation. The address of a deferred result is set when its operation is launched.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -23,7 +23,7 @@ struct BlockFault {
 /// few blocks have an error and every field must be initialized for each new array.
 static FAULTS: ForkSafeMutex<BTreeMap<usize, BlockFault>> = ForkSafeMutex::new(BTreeMap::new());
 
-/// Values of the field that stores whether a block has an error.
+/// Values of the field that stores whether a block has an error, and of which kind.
 mod state {
     pub(super) const SOUND: u8 = 0;
     /// A write failed and the old values stay. The error is cleared by the first thread that retrieves it.
@@ -32,7 +32,8 @@ mod state {
     pub(super) const LOST: u8 = 2;
 }
 
-/// Address of a block, and how the block must be freed. If the allocation is deferred, both values are set later, once.
+/// Address of a block, and the way in which the block must be freed. If the allocation is deferred, both values are set
+/// later, once.
 pub(super) struct BlockLocation {
     address: AtomicUsize,
     pub(super) written_by: PendingMark,
@@ -101,7 +102,7 @@ impl BlockLocation {
             state::WRITE_REFUSED if may_take => {
                 let fault = faults.remove(&key);
                 self.state.store(state::SOUND, Ordering::Relaxed);
-                drop(faults); // releases the lock first, because the count of faults has its own lock
+                drop(faults); // releases the lock of `FAULTS` first, because the count of faults has its own lock
                 flush::count_faults(-1);
                 fault.map(|BlockFault { error, batch }| (error, batch))
             }

@@ -1,4 +1,4 @@
-//! Releases a block: the free is ordered after every use of the block, recorded or not.
+//! Releases a memory block: the free is ordered after every use of the block, recorded or not.
 
 use std::sync::atomic::AtomicU32;
 
@@ -24,11 +24,12 @@ impl Allocation {
         Ok(())
     }
 
-    /// Waits for the uses of imported memory on other streams than the one on which its owner provided the memory. The
-    /// owner orders the free only after that stream, which is the allocation stream.
+    /// Waits for the uses of imported memory on streams other than the allocation stream, on which the owner provided
+    /// the memory. The owner orders its free only after the work of the allocation stream.
     fn wait_before_return(&self) -> Result<()> {
         if self.device().is_cpu() || self.epoch != self.device().epoch() {
-            // No work is in progress on the CPU backend, or after a device reset.
+            // There is nothing to wait for: the CPU backend has no work in progress, and a device reset has ended all
+            // work.
             return Ok(());
         }
         if !self.hazards.needs_no_wait_on(self.hazards.alloc_stream()) {
@@ -37,7 +38,7 @@ impl Allocation {
         self.wait_for_untracked().or_else(|_| self.device().synchronize())
     }
 
-    /// Makes the allocation stream wait for uses whose end is not reported.
+    /// Makes the allocation stream wait for uses of the block by other code, whose end is not reported to PyGPU.
     fn wait_for_untracked(&self) -> Result<()> {
         if self.untracked.is_begun() {
             match PooledEvent::record_device(self.device())? {
@@ -64,13 +65,13 @@ impl Allocation {
         }
     }
 
-    /// Frees memory in the order of its allocation stream, after every recorded use. The memory may then be reused in
-    /// the same order.
+    /// Frees memory in the order of its allocation stream, after every recorded use. Later work on this stream may
+    /// reuse the memory.
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
-            // If the remaining uses cannot be ordered before the free, the memory is leaked, because other work would
-            // otherwise reuse memory that is still in use.
+            // If an error prevents ordering the free after the remaining uses, the memory is leaked, because other work
+            // might otherwise reuse memory that is still in use.
             std::mem::forget(free);
             return ordered;
         }
@@ -84,28 +85,28 @@ impl Allocation {
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
             BlockOrigin::Pool if self.location.source() == BlockSource::Plain => {
-                // SAFETY: `self` is the last owner; the driver waits for the device before it frees, and the CPU
-                // backend has no work in progress.
+                // SAFETY: `self` is the last owner of the memory. The driver waits for the device before it frees
+                // memory, and the CPU backend has no work in progress.
                 unsafe { backend.free(index, self.location.address(), self.bytes)? };
                 pool::account_for_free(device, self.bytes);
                 Ok(())
             }
             BlockOrigin::Pool => {
-                // Blocks that other streams or other libraries used are returned to the driver and not cached, because
-                // only the driver tracks all streams of the device.
+                // A block that other streams or other libraries have used is returned to the driver and not cached,
+                // because only the driver tracks all streams of the device.
                 let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
                 let is_recyclable = is_private && self.location.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
-                    // SAFETY: `block` is the last owner; every recorded use is complete, or precedes this point of the
-                    // stream.
+                    // SAFETY: `block` is the last owner of the memory; every recorded use is complete, or precedes this
+                    // point of the stream.
                     unsafe { pool::free(block.address(), block.bytes, block.hazards.alloc_stream(), is_recyclable) }
                 })
             }
             BlockOrigin::Custom(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
-                    // A device reset has destroyed the memory and the streams, so PyGPU frees nothing. A custom
-                    // allocator frees its own resources.
+                    // A device reset has destroyed the memory and the streams, so PyGPU frees nothing here. A custom
+                    // allocator must free its own resources.
                     return Ok(());
                 }
                 self.release_in_order(|_| {
@@ -116,7 +117,7 @@ impl Allocation {
             BlockOrigin::Pinned(flags) => {
                 // The caller of an asynchronous copy keeps the memory alive until the copy is complete
                 // ([`super::retired`]).
-                // SAFETY: `self` is the last owner, and no copy is in progress.
+                // SAFETY: `self` is the last owner of the memory, and no copy from or to it is in progress.
                 unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
             BlockOrigin::Imported(None) => Ok(()), // the memory has no owner, so nothing is released

@@ -1,7 +1,7 @@
-//! Takes small blocks from a stream's cache, and returns them, without a driver call.
+//! Takes small memory blocks from a stream's cache, and returns blocks to it, without a driver call.
 //!
-//! These functions are separate from the general path, because a caller must release the GIL before a driver call. This
-//! release costs as much as the rest of the work on a small block.
+//! These functions are separate from the general path, because a caller must release the GIL before a driver call.
+//! Releasing the GIL costs as much as the rest of the work on a small block.
 
 use super::{Allocation, BlockLocation, BlockOrigin};
 use crate::pool::BlockSource;
@@ -10,7 +10,7 @@ use pygpu_backend as backend;
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// Takes a block from the stream's cache, or returns `None` if a driver call is needed.
+    /// Takes a memory block from the stream's cache, or returns `None` if a driver call is needed.
     #[inline]
     pub fn from_stream_cache(bytes: usize, stream: &Stream) -> Option<Self> {
         if bytes == 0 || custom_allocator::is_in_use() || capture::is_any() {
@@ -36,7 +36,7 @@ impl Allocation {
         if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
             return false;
         }
-        // SAFETY: `self` is the last owner, and every use is in the order of the allocation stream.
+        // SAFETY: `self` is the last owner of the memory, and every use is in the order of the allocation stream.
         let is_kept = unsafe { pool::keep(self.address(), self.bytes, self.hazards.alloc_stream()) };
         if is_kept {
             self.bytes = 0;

@@ -9,15 +9,15 @@ use pygpu_device::stream::Stream;
 /// The kind of unordered work that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FindingKind {
-    /// PyGPU enqueues work on a memory block while another stream may still use it.
+    /// PyGPU enqueues work on a memory block that pending work of another stream may still use.
     Use,
-    /// A memory block is freed while another stream may still use it.
+    /// A memory block is freed that pending work of another stream may still use.
     Release,
     /// A kernel launch receives the address of a memory block while other work on the block is pending.
     Address,
 }
 
-/// A finding: work on a memory block that no synchronization orders.
+/// A finding: two uses of a memory block that no synchronization orders.
 pub struct Finding {
     /// The kind of the finding.
     pub kind: FindingKind,

@@ -13,19 +13,20 @@ use pygpu_backend::StreamHandle;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::{PooledEvent, Stream};
 
-/// The certainty with which code outside PyGPU uses a memory block on a stream.
+/// Whether it is certain or only suspected that code outside PyGPU uses a memory block on a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// The code named this stream when it received the block.
+    /// The code outside PyGPU named this stream when it received the block.
     Named,
-    /// The code named no stream; this was its library's current stream when it received the block.
+    /// The code named no stream. The stream was the current stream of the code's library when the code received the
+    /// block.
     Suspected,
 }
 
-/// A stream on which code outside PyGPU may use a block.
+/// A stream on which code outside PyGPU may use a memory block.
 #[derive(Clone)]
 struct Borrower {
-    /// The stream, which stays valid: its owner is alive.
+    /// The stream. It stays valid, because its owner is alive as long as this value.
     stream: Stream,
     access: Access,
     claim: Claim,
@@ -120,7 +121,7 @@ pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
 pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     let removed = BORROWERS.lock().remove(&key_of(block));
     let mut found: Vec<Stream> = Vec::new();
-    // The latest handover to a stream is reported, and the earlier ones are not.
+    // Only the latest handover of the block to a stream is reported.
     for borrower in removed.into_iter().flatten().rev() {
         let is_new = !found.iter().any(|stream| stream.has_handle_of(&borrower.stream));
         if is_new && is_unordered(waiter, &borrower) {
@@ -130,7 +131,7 @@ pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
     }
 }
 
-/// Removes from the table a memory block whose release is not checked.
+/// Removes a memory block from the table without a check of its release.
 #[cold]
 pub(crate) fn forget(block: &Allocation) {
     let removed = BORROWERS.lock().remove(&key_of(block));

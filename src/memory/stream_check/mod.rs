@@ -1,8 +1,9 @@
-//! Finds pairs of uses of a block that no synchronization orders, with `PYGPU_CHECK_STREAMS=1`.
+//! With `PYGPU_CHECK_STREAMS=1`, finds pairs of uses of a memory block that no synchronization orders.
 //!
-//! [`HazardTracker`](crate::hazards::HazardTracker) orders the work that PyGPU enqueues. This module observes the other
-//! work: a stream to which a block was handed over, and a launch that received an address. At later uses of the block,
-//! and at its release, [`probe`] tests whether such work is pending and not ordered before the later use.
+//! [`HazardTracker`](crate::hazards::HazardTracker) orders the work that PyGPU enqueues. This module observes other
+//! work on a block: work of other libraries on a stream to which the block was handed over, and kernels that received
+//! the block's address. At later uses of the block, and at its release, [`probe`] tests whether such work is pending
+//! and not ordered before the later use.
 //!
 //! The check changes the timing of the program, and never its order: no stream waits because of the check. While it is
 //! off, its cost is part of the load by which [`capture`](crate::capture) detects active captures.
@@ -28,7 +29,7 @@ use pygpu_base::settings::{self, Variable};
 /// creates it.
 pub type Origin = Arc<dyn Any + Send + Sync>;
 
-/// Returns whether the check is on. The first call reads the setting.
+/// Returns whether the check of streams is on. The first call reads the setting.
 #[inline]
 pub fn is_on() -> bool {
     static IS_ON: ForkSafeOnce<bool> = ForkSafeOnce::new();

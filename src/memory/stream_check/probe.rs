@@ -1,8 +1,8 @@
 //! Tests by events whether two streams are ordered.
 //!
 //! The test waits until all work of the first stream is complete. If work that was then already enqueued on the second
-//! stream is still pending, the first stream did not wait for this work, by whatever means the program orders streams.
-//! The test misses unordered work that is complete by chance.
+//! stream is still pending, the first stream did not wait for this work, so no synchronization of any kind orders the
+//! two streams. The test misses unordered work that is complete by chance.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use pygpu_device::stream::{PooledEvent, Stream};
 /// stream whose work waits for the calling thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_micros(20);
-/// Number of polling intervals after which incomplete work counts as pending. The driver may report the end of work on
-/// one stream earlier than the end of the work before it on another stream.
+/// Number of polling intervals after which incomplete work of the second stream counts as pending. The driver may
+/// report the end of work on one stream earlier than the end of the work before it on another stream.
 const GRACE: u32 = 3;
 
 /// End of the latest work of PyGPU on each stream that PyGPU has used since the check was enabled, by backend, device
@@ -32,7 +32,7 @@ fn key_of(stream: &Stream) -> (u8, i32, usize) {
     (device.kind() as u8, device.index(), stream.handle().0)
 }
 
-/// Records that PyGPU has enqueued work on a stream. This work is not work of another library.
+/// Records that PyGPU has enqueued work on a stream, so that the check does not take it for work of another library.
 pub(crate) fn note_own_work(stream: &Stream) {
     if stream.device().is_cpu() || !matches!(capture::is_capturing(stream), Ok(false)) {
         return;
@@ -43,7 +43,7 @@ pub(crate) fn note_own_work(stream: &Stream) {
     }
 }
 
-/// Prepares the check of a device: earlier work on its default stream counts as work of PyGPU.
+/// Prepares the check of a device's streams: earlier work on its default stream counts as work of PyGPU.
 #[cold]
 pub fn prepare(device: Device) {
     if super::is_on() {
@@ -61,8 +61,8 @@ pub fn is_unordered(waiter: &Stream, worker: &Stream) -> bool {
     remains_after(waiter, &own, || worker.query()).unwrap_or(false)
 }
 
-/// Returns whether other libraries work on a stream. PyGPU's own streams are not tested: their pending work may be a
-/// wait or a free, which PyGPU enqueues without a mark.
+/// Returns whether a stream may contain work of other libraries. Returns `false` for streams that PyGPU created: their
+/// pending work may be a wait or a free, which PyGPU does not record as its own.
 fn is_of_others(stream: &Stream) -> bool {
     let same = Stream::foreign(stream.device(), stream.handle(), None);
     same.is_foreign() || same == Stream::default_of(stream.device())
@@ -89,7 +89,8 @@ pub(super) fn is_event_unordered(waiter: &Stream, worker: &Stream, end: &PooledE
         && remains_after(waiter, &[], || end.event().query()).unwrap_or(false)
 }
 
-/// Returns whether two streams can be tested, and need a test because their kinds imply no order between them.
+/// Returns whether the order of two streams can be tested, and must be tested because the kinds of the streams imply
+/// none.
 fn are_comparable(waiter: &Stream, worker: &Stream) -> Result<bool> {
     if waiter.device() != worker.device() || waiter.device().is_cpu() || waiter.has_handle_of(worker) {
         return Ok(false);
@@ -104,8 +105,9 @@ fn are_comparable(waiter: &Stream, worker: &Stream) -> Result<bool> {
     Ok(!is_implied)
 }
 
-/// Returns whether work is pending after all work on `waiter` and the events `own` are complete. `is_complete` queries
-/// the work. No event is recorded behind this work, because this event would be pending longer than the work.
+/// Waits until all work on `waiter` and the events `own` are complete, and returns whether the work that `is_complete`
+/// queries is still pending. No event is recorded after the queried work, because the event would be pending longer
+/// than the work.
 fn remains_after(waiter: &Stream, own: &[Arc<PooledEvent>], is_complete: impl Fn() -> Result<bool>) -> Result<bool> {
     if is_complete()? {
         return Ok(false);

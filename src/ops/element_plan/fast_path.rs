@@ -13,8 +13,8 @@ use pygpu_array::Array;
 use pygpu_layout::LoopNest;
 use pygpu_memory::Access;
 
-/// Plans a call if all arrays qualify for the fast path; otherwise returns `None`. The general path would return the
-/// same plan.
+/// Plans a call if all arrays qualify for the fast path; otherwise returns `None`. The path for arrays of any layout
+/// would return the same plan.
 #[inline]
 pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<ElementPlan> {
     let first = arrays.first()?.layout();

@@ -15,15 +15,16 @@ use pygpu_device::Device;
 
 /// Size of a vector load or store in bytes.
 pub(super) const BYTES: usize = 16;
-/// Number of elements per thread if consecutive elements of a thread are as many elements apart as a thread block has
-/// threads.
+/// Number of elements per thread if two consecutive elements of a thread are N elements apart, where N is the number of
+/// threads in a block.
 pub(super) const APART: u8 = 4;
-/// Number of elements per thread if the elements have at most 4 bytes and are one row apart. Each block of threads also
-/// reads the rows directly above and below its own rows. More rows per block therefore save reads.
+/// Number of elements per thread if the elements have at most 4 bytes and are one row apart (vertically adjacent).
+/// Besides its own rows, each block of threads reads the rows directly above and below them. More rows per block
+/// therefore save reads.
 const ROWS: u8 = 8;
 
-/// Compile time in milliseconds, summed over the copies of an expression for a pack, up to which the expression is fully
-/// unrolled.
+/// Maximum compile time in milliseconds of a fully unrolled expression, summed over its copies for the elements of a
+/// pack.
 pub const UNROLLED: usize = 16;
 
 /// Arrangement in memory of the elements that a thread processes together.
@@ -31,29 +32,31 @@ pub const UNROLLED: usize = 16;
 pub enum PackLayout {
     /// The elements are contiguous in each array.
     Contiguous,
-    /// The elements are contiguous. The first vector load begins with this number of positions without an element, so
-    /// that all stores are aligned.
+    /// The elements are contiguous. The first vector load begins this number of elements before the arrays' first
+    /// element, so that all stores are aligned.
     Peeled(u8),
     /// The elements are contiguous along the last axis, whose length is a multiple of the number of elements in a pack
     /// (vector load). Along this axis, each array is contiguous or broadcast.
     InnerContiguous,
-    /// Consecutive elements of a thread are as many elements apart as a thread block has threads.
+    /// Two consecutive elements of a thread are N elements apart, where N is the number of threads in a block.
     BlockStrided,
-    /// The elements are vertically adjacent: in the same column of consecutive rows of the last axis.
+    /// The elements are vertically adjacent: they have one index along the last axis and lie in consecutive rows.
     StackedRows,
-    /// The elements of a thread are in one column of a tile, in rows at equal distances. Each block processes one tile.
+    /// The elements of a thread are in one column of a tile, in rows that are equally far apart. Each block processes
+    /// one tile.
     Tiles(Tiles),
 }
 
-/// Returns how many contiguous elements a thread processes together (the pack size): 16 bytes of the largest type. The
-/// number is doubled if the kernel writes a smaller type, because a store of that type would otherwise write few bytes.
+/// Returns how many contiguous elements a thread processes together (the pack size): as many elements of the call's
+/// largest type as 16 bytes contain. The pack size is doubled if the kernel writes elements of a smaller type, because
+/// their store would otherwise write few bytes.
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
 /// Returns the number of packs (vector loads of contiguous elements) that a thread makes at once for an expression with
-/// the given compile-time weight.
+/// the given compile-time weight (approximate compile time in milliseconds).
 fn packs_per_thread(pack: u8, weight: u8) -> u8 {
     const LEAST: u8 = 2;
     let is_unrolled = usize::from(weight) * usize::from(pack) <= UNROLLED;
@@ -64,10 +67,10 @@ impl ElementPlan {
     /// Chooses the pack size and the pack layout, unless a written array overlaps an array that is not identical to it.
     /// For transposed operands, the function chooses tiles. If all arrays are contiguous, and aligned or of elements of
     /// at most 2 bytes, it chooses packs of 16 bytes of the largest type. Otherwise it chooses packs along the last
-    /// axis, vertically adjacent elements, or elements that are a block's width apart.
+    /// axis, vertically adjacent elements, or elements that are as far apart as a thread block has threads.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         if used.iter().any(|(array, _)| array.dtype().kind() == ScalarType::Opaque) {
-            return; // a user-defined type may lack the constructors that a pack requires
+            return; // user-defined types may lack the constructors that the type of a pack requires
         }
         let Some(same) = self.same(used) else { return };
         let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
@@ -108,9 +111,9 @@ impl ElementPlan {
         }
     }
 
-    /// Lets a thread process two packs of elements, a block's width apart, if the expression takes some time but is
-    /// fully unrolled. The loads of both packs then overlap, and so do their computations. With more than three arrays,
-    /// two packs would need too many registers.
+    /// Lets a thread process two packs of elements, as many packs apart as a block has threads, if the expression takes
+    /// some time but is fully unrolled. The loads of both packs then overlap, and so do their computations. With more
+    /// than three arrays, two packs would need too many registers.
     #[inline]
     pub(super) fn choose_packs(&mut self, analysis: &Analysis, device: Device) {
         const MOST_ARRAYS: usize = 3;
@@ -121,7 +124,7 @@ impl ElementPlan {
     }
 
     /// Chooses packs along the last axis if the length of this axis is a multiple of the pack size, and all arrays are
-    /// suitably aligned. The kernel then computes one offset per pack.
+    /// aligned for loads of packs. The kernel then computes one offset per pack.
     fn line(&mut self, used: &Used<'_>, pack: usize) {
         let is_whole = self.walk.lens().last().is_some_and(|len| len > 0 && len % pack as i64 == 0);
         if pack < 2 || !is_whole {
@@ -179,7 +182,7 @@ impl ElementPlan {
                     continue;
                 }
                 if distance > step * usize::from(rows) {
-                    return; // the views are too far apart: no block of threads would read a row through two of them
+                    return; // the distance between the views is so large that no block of threads would read the same row through two of them
                 }
                 is_rows_apart |= distance >= row;
             }
@@ -189,7 +192,8 @@ impl ElementPlan {
         }
     }
 
-    /// Chooses tiles if the kernel reads, but does not write, arrays that are transposed relative to the others.
+    /// Chooses tiles if the kernel reads, but does not write, arrays that are transposed relative to the call's other
+    /// arrays.
     fn turn(&mut self, used: &Used<'_>, largest: usize) {
         let mut read: SmallVec<[usize; 4]> = SmallVec::new();
         for (one, (_, usage)) in self.operands.iter().zip(used) {
@@ -206,7 +210,7 @@ impl ElementPlan {
             one.form = match one.form {
                 AccessPattern::Broadcast => AccessPattern::Broadcast,
                 _ if sides.contains(&usize::from(one.side)) => AccessPattern::Transposed,
-                _ => AccessPattern::Strided, // tiles address contiguous arrays by strides too
+                _ => AccessPattern::Strided, // in tiles, contiguous arrays are addressed by strides too
             };
         }
         (self.pack, self.way) = (tiles.each(), PackLayout::Tiles(tiles));
@@ -214,7 +218,7 @@ impl ElementPlan {
     }
 
     /// Chooses to read misaligned elements of at most 2 bytes as aligned words, if all arrays are contiguous. Loading
-    /// such an element costs as much as loading a word of 4 bytes. Larger elements gain nothing.
+    /// such an element costs as much as loading a word of 4 bytes. For larger elements, this method saves no time.
     fn shift(&mut self, used: &Used<'_>, largest: usize) {
         const LARGEST: usize = 2;
         const LEAST_SIZE: i64 = 1 << 14;
@@ -243,8 +247,8 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the pairs of arguments for which the call passes the same array, if one of the two arguments is written.
-    /// Returns `None` if a written array overlaps an array that is not identical to it.
+    /// Returns the pairs of arguments for which the call passes the same array, provided that the kernel writes one of
+    /// the two arguments. Returns `None` if a written array overlaps an array that is not identical to it.
     fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
         let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
         for (one, (array, usage)) in self.operands.iter().zip(used) {
@@ -267,7 +271,7 @@ impl ElementPlan {
                 same.push((written.min(other), written.max(other)));
             }
         }
-        small_sort::sort_by_key(&mut same, |one| *one); // sorted, so that each array is matched with its first occurrence
+        small_sort::sort_by_key(&mut same, |one| *one); // the pairs are sorted, so that each array is matched with its first occurrence
         Some(same)
     }
 

@@ -6,8 +6,8 @@ use pygpu_backend::libraries::fft::{FftLayout, FftType, RANK, Shape};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
-/// Maximum number of library calls per transform: so many calls cost less than a copy of both arrays. More calls are
-/// allowed if each call transforms at least `LARGE` elements.
+/// Maximum number of library calls per transform: this number of calls costs less time than copying both arrays. More
+/// calls are allowed if each call transforms at least `LARGE` elements.
 const FEW: i64 = 4;
 const LARGE: i64 = 1 << 18;
 
@@ -93,8 +93,8 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
-            // If the input is a half spectrum, the number of points is the length of the output along the transformed
-            // axis.
+            // If the input is a half spectrum, the number of points of the transform is the output's length along the
+            // transformed axis.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != FftType::Complex);
@@ -106,7 +106,7 @@ impl Embedding {
         let (first, second) = (input.itemsize(), output.itemsize());
         let is_along = order.last().is_some_and(|one| one.input.stride == first && one.output.stride == second);
         // Each call must include the axis along which elements are adjacent: as a transformed axis if possible,
-        // otherwise as the axis along which the call's transforms are repeated.
+        // otherwise as the axis along which one call repeats its transform.
         let is_beside = |place: &usize| repeats[*place].input == first && repeats[*place].output == second;
         let beside = (0..repeats.len()).find(|place| !is_along && is_beside(place));
         let longest = (0..repeats.len()).max_by_key(|&place| repeats[place].len);
@@ -142,7 +142,8 @@ impl Embedding {
         Some(Self { shape, repeats: repeats.into_iter().collect() })
     }
 
-    /// Returns the byte offsets at which each call begins in the two arrays, relative to the arrays' first elements.
+    /// Returns the byte offsets at which each library call begins in the input and the output, relative to the first
+    /// elements of these arrays.
     pub(super) fn places(&self) -> impl Iterator<Item = [i64; 2]> + '_ {
         let calls: i64 = self.repeats.iter().map(|one| one.len).product();
         (0..calls).map(|mut number| {
@@ -196,8 +197,8 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // Neither batch axis is cheap: batches along the last axis would need 4096 calls; along the first axis only 32,
-        // but each call would access scattered elements.
+        // In this case, no batch axis is cheap: batches along the last axis would need 4096 calls; along the first axis
+        // only 32, but each call would access scattered elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 
@@ -209,8 +210,8 @@ mod tests {
         let made = Embedding::of(FftType::ToReal, false, &half, &real, &[1]).unwrap().shape;
         assert_eq!((made.points, made.batch, made.input.distance, made.output.distance), ([8, 1, 1], 6, 5, 8));
         let (real, half) = (Layout::contiguous(&[8, 6], 4, MemoryOrder::C).unwrap(), dense(&[5, 6]));
-        // A library cannot express this case: the halved axis is not the last, so the axes are transformed
-        // individually.
+        // A library cannot express this case: the axis of the half spectrum is not the last one, so the axes are
+        // transformed individually.
         assert!(Embedding::of(FftType::FromReal, false, &real, &half, &[1, 0]).is_none());
     }
 }

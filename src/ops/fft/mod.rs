@@ -78,7 +78,7 @@ pub struct FftProblem<'a> {
     pub input: &'a Array,
     /// Whether the input is a temporary array, which the transform may overwrite.
     pub is_ours: bool,
-    /// The array for the result, if the caller provides one; it has the result's shape.
+    /// The array for the result, which has the result's shape; `None` if the function must allocate it.
     pub out: Option<&'a Array>,
     /// The kind of transform.
     pub transform: Transform,
@@ -258,7 +258,7 @@ fn to_real_into(
     Ok(factor)
 }
 
-/// Calls of one FFT library on one stream.
+/// An FFT library, with the direction of its transforms and the stream on which they are enqueued.
 struct FftCall<'a> {
     library: &'static Fft,
     direction: Direction,

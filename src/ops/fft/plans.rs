@@ -1,4 +1,4 @@
-//! Caches FFT plans for repeated transforms of the same shape.
+//! Caches FFT plans, which transforms of the same shape reuse.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,19 +17,19 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse, capture, ordered};
 
-/// The cached plans: by default at most 64, because each plan owns tables in device memory.
+/// The cached plans. By default their number is limited to 64, because each plan owns tables in device memory.
 static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
 
 #[derive(PartialEq)]
 struct FftPlanKey {
     device: (BackendKind, i32),
-    /// Reset epoch of the device: plans created before a device reset are invalid.
+    /// Number of resets of the device before the plan was created; a device reset invalidates all earlier plans.
     epoch: u32,
     shape: Shape,
 }
 
-/// A plan that all transforms of one shape share. Captured graphs own it too, because their launches read the plan's
-/// tables.
+/// A plan that all transforms of one shape share. Captured graphs own the plan too, because their launches read the
+/// plan's tables.
 struct SharedFftPlan {
     library: &'static Fft,
     device: Device,
@@ -51,12 +51,12 @@ impl Drop for SharedFftPlan {
     }
 }
 
-/// Counts the cached plans of a device. Returns this number, and the maximum number of cached plans over all devices.
+/// Returns the number of cached plans of a device, and the maximum number of cached plans over all devices.
 pub fn counts(device: Device) -> (usize, usize) {
     (PLANS.count(|key| key.device == id_of(device)), PLANS.most())
 }
 
-/// Removes the cached plans of a device. Plans of captured graphs remain until their graphs end.
+/// Removes the cached plans of a device. Plans that captured graphs use stay alive until these graphs are destroyed.
 pub fn clear(device: Device) {
     drop_afterwards(PLANS.take_all(|key| key.device == id_of(device)));
 }
@@ -98,15 +98,15 @@ impl SharedFftPlan {
         Ok(Arc::new(Self { library, device, epoch, plan: Mutex::new(plan) }))
     }
 
-    /// If `stream` is capturing, keeps the plan alive as long as the captured graph.
+    /// If `stream` is capturing, keeps the plan alive as long as the captured graph exists.
     fn keep_for_graph(this: &Arc<Self>, stream: &Stream) -> Result<()> {
         if !capture::is_capturing(stream)? {
             return Ok(());
         }
         match capture::of(stream)? {
             Some(own) => own.retain(Box::new(Arc::clone(this))),
-            // The plan is leaked, because PyGPU cannot determine when a graph that another library captured is
-            // destroyed.
+            // In a capture that another library began, the plan is leaked, because PyGPU cannot determine when a graph
+            // that another library captured is destroyed.
             None => std::mem::forget(Arc::clone(this)),
         }
         Ok(())
@@ -138,7 +138,8 @@ pub(super) fn run(
             0 => None,
             area => Some(Array::empty(&[area as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?),
         };
-        // A library may overwrite the half spectrum that it transforms to real values.
+        // A library may overwrite the half spectrum that it transforms to real values, so the use of the input is
+        // recorded as a write.
         let of_input = if shape.way == FftType::ToReal { Access::Write } else { Access::Read };
         let is_one = Arc::ptr_eq(input.allocation(), output.allocation());
         let mut uses: SmallVec<[BlockUse<'_>; 3]> = SmallVec::from_iter([(output.allocation(), Access::Write)]);
@@ -149,8 +150,8 @@ pub(super) fn run(
             let mut done = Ok(());
             within(device, &mut || {
                 // SAFETY: the borrow of `stream` keeps it alive. The work area was allocated for this call and is freed
-                // in stream order. Shape and offsets come from the arrays' layouts, which are inside their blocks; the
-                // uses of the blocks are recorded.
+                // in stream order. Shape and offsets come from the layouts of arrays, whose elements are inside their
+                // memory blocks; the uses of these blocks are recorded.
                 done = unsafe {
                     library.place(plan, shape, stream.handle(), area).and_then(|()| {
                         embedding.places().try_for_each(|[from, to]| {

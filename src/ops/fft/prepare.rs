@@ -25,8 +25,8 @@ fn with_axes(array: &Array, axes: &[Axis], offset: i64, dtype: DType) -> Result<
     array.view_as(Layout::strided(&shape, &strides, offset, dtype.itemsize() as i64)?, dtype)
 }
 
-/// Returns a view of the first elements along each axis; `shape` contains the maximum number of elements along each
-/// axis.
+/// Returns a view of the first elements along each axis. Their number is the length in `shape`, or the array's length
+/// if that is smaller.
 pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     let layout = array.layout();
     if layout.shape().zip(shape).all(|(own, most)| own <= *most) {
@@ -55,7 +55,7 @@ fn as_real(array: &Array) -> Result<Array> {
     with_axes(array, &axes, array.layout().offset(), part)
 }
 
-/// Whether a library accepts the array's alignment and strides.
+/// Whether an FFT library accepts the array's alignment and strides.
 pub(super) fn is_even(array: &Array) -> bool {
     let itemsize = array.dtype().itemsize();
     // The libraries require each real array to start at a multiple of a complex element's size.
@@ -76,8 +76,8 @@ fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Resul
     }
     let arrays = [&source, &target];
     let plan = kernel.plan(&arrays, false)?;
-    // SAFETY: the kernel was created above for arrays of these types and one scalar of this type, and the plan for
-    // these arrays.
+    // SAFETY: the kernel was created above for arrays of these types and a scalar of this type, and the plan was made
+    // for these arrays.
     unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }
 

@@ -17,7 +17,7 @@ use pygpu_device::stream::Stream;
 /// Never fails: driver errors are stored in the affected blocks. The first error is also stored for the thread that
 /// deferred the operations, which takes it by `flush::take_error`.
 pub fn flush(scope: Scope, cause: FlushReason) {
-    // A host function that a stream calls must not call the driver.
+    // Nothing is flushed in a host function that a stream calls, because such a function must not call the driver.
     if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
         return;
     }
@@ -30,7 +30,7 @@ pub fn flush(scope: Scope, cause: FlushReason) {
 }
 
 /// Launches the operations of a queue. If some of their kernels are not compiled yet, compiles these kernels and tries
-/// again. During the compilation the operations are back in the queue, and the flush token is released.
+/// again. During the compilation the operations are back in the queue, which other threads may flush meanwhile.
 fn flush_queue(queue: usize, cause: FlushReason) {
     let mut policy = Policy::of_owner();
     while let Some(taken) = queue::take(queue) {

@@ -37,7 +37,7 @@ pub(super) struct Dependencies {
     first: NodeId,
     /// For each operation, the number of times that other operations of the batch use its result as an operand.
     uses: SmallVec<[u8; 32]>,
-    /// For each operation, whether code outside the batch still refers to its result.
+    /// For each operation, whether the program still refers to its result.
     held: SmallVec<[bool; 32]>,
     /// Index of the in-place barrier, the operation that writes into an existing array. All other operations that read
     /// this array precede the barrier.
@@ -123,7 +123,7 @@ pub(super) fn whole(nodes: &Nodes, needs: &Dependencies) -> Option<FusionGroup> 
 /// Assigns the operations of a batch to kernels, and returns the kernels in launch order.
 pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGroup; 4]> {
     let levels = levels(nodes, needs);
-    // For each kernel, its level and the indices of its operations.
+    // For each kernel, its level (the number of kernels that must precede it), and the indices of its operations.
     let mut kinds: SmallVec<[(u8, NodeIndices); 4]> = SmallVec::new();
     let mut consumers: SmallVec<[(u8, FusionGroup); 2]> = SmallVec::new();
     let mut folded: SmallVec<[bool; 32]> = SmallVec::from_elem(false, nodes.len());
@@ -151,7 +151,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGro
         cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
     groups.extend(consumers);
-    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // a stable sort: groups of one level keep their order
+    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // the sort is stable, so groups of one level keep their order
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
@@ -180,21 +180,21 @@ fn levels(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[u8; 32]> {
 /// Maximum size of a kernel's parameters in bytes; drivers before CUDA 12.1 support 4 KiB.
 const PARAMETERS: usize = 3500;
 
-/// Returns an upper bound, in bytes, of the size of a kernel's parameters for `arrays` arrays, in a loop nest of
+/// Returns an upper bound, in bytes, of the size of a kernel's parameters that has `arrays` arrays in a loop nest of
 /// several axes, and `values` scalars.
 fn parameters(arrays: usize, values: usize) -> usize {
     arrays * (8 + 8 * 8) + values * 16
 }
 
-/// Arrays, parameters and results that a kernel needs for the operations added so far, for comparison with the kernel
-/// limits.
+/// Numbers of arrays, parameters and results that a kernel needs for the operations added so far. They are compared
+/// with the kernel limits.
 #[derive(Default)]
 struct KernelCost<'a> {
     leaves: SmallVec<[&'a DeferredArray; 16]>,
     values: usize,
     held: usize,
-    /// Results that only operations of the batch use. For each result, the number of its uses by operations that are
-    /// not yet in the kernel.
+    /// For each result in the kernel that only operations of the batch use: the number of its uses by operations that
+    /// are not in the kernel yet.
     open: SmallVec<[(usize, u8); 32]>,
 }
 
@@ -233,13 +233,13 @@ impl<'a> KernelCost<'a> {
         parameters(self.leaves.len() + self.held, self.values)
     }
 
-    /// Returns how many results need memory, if no more operations are added to the kernel.
+    /// Returns how many results need memory, if the kernel contains only the operations added so far.
     fn outputs(&self) -> usize {
         self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
     }
 }
 
-/// Whether two operands are the same array with the same layout.
+/// Whether two operands are views of one memory block with equal dtypes and layouts.
 pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
     Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
 }
@@ -253,7 +253,7 @@ fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
-            // The numbers of arrays, parameters and results never decrease when operations are added. Therefore no
+            // Adding an operation never decreases the kernel's numbers of arrays, parameters and results. Therefore no
             // further operation fits into this kernel.
             if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
                 break;

@@ -62,7 +62,7 @@ fn start_now() {
     let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
-        // SAFETY: `before` was filled by the call that blocked the signals.
+        // SAFETY: `before` contains the signal mask that `block_signals` returned.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     }
 }
@@ -71,7 +71,8 @@ fn start_now() {
 /// signal must interrupt one of the program's own threads, not the helper thread. Returns the previous signal mask.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
-    // SAFETY: both signal sets are local and writable; the first one is filled before it is read.
+    // SAFETY: both signal sets are local variables, and `sigfillset` fills the first set before `pthread_sigmask` reads
+    // it.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());

@@ -28,7 +28,7 @@ struct FusedKernelEntry {
 pub(super) enum FusedCode {
     /// A kernel for elementwise operations.
     Kernel(Arc<Elementwise>),
-    /// The input expression of a reduction's kernel.
+    /// The code of a reduction: the expression that computes the reduction's input.
     Map(Arc<InputExpression>),
 }
 
@@ -36,7 +36,7 @@ type FusedKernelTable = HashMap<Box<[u64]>, FusedKernelEntry, BuildHasherDefault
 
 static TABLE: ForkSafeMutex<Option<FusedKernelTable>> = ForkSafeMutex::new(None);
 
-/// Maximum number of entries; the cache is cleared when it is full.
+/// Maximum number of entries of the kernel cache, which is cleared when it is full.
 const MOST: usize = 1024;
 
 /// Determines whether a structure of fused operations may be compiled in this flush.
@@ -91,7 +91,7 @@ pub(super) fn lookup_or_compile(
 }
 
 /// Looks up the generated code for a structure of fused operations. Returns the code with the number of uses, which
-/// includes this one if `counts` is true.
+/// includes the present use if `counts` is true.
 fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;
@@ -100,17 +100,17 @@ fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)>
 }
 
 /// Adds generated code to the cache, unless another thread has meanwhile added code for this structure. Thus no kernel
-/// is compiled twice. Returns the code in the cache, and the number of uses including this one.
+/// is compiled twice. Returns the code in the cache, and the number of uses including the present one.
 fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) -> (FusedCode, u64) {
     let mut table = TABLE.lock();
     let known = table.get_or_insert_default();
     if let Some(known) = known.get_mut(draft.key.as_slice()) {
         known.times += 1;
-        return (known.form.clone(), known.times); // `form` is dropped after the lock is released
+        return (known.form.clone(), known.times); // the parameter `form` is dropped after the lock on the cache is released
     }
     let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
     known.insert(draft.key.as_slice().into(), FusedKernelEntry { form: form.clone(), times: 1 });
     drop(table);
-    drop(forgotten); // after the lock is released, because dropping may unload modules
+    drop(forgotten); // dropped after the lock is released, because the drop of a kernel may unload its module
     (form, 1)
 }

@@ -8,14 +8,14 @@ use super::operands::{DeferredOperand, Scalar};
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 
-/// Source of an operand of a fused operation.
+/// Source of an operand: an operation, an array, or a scalar parameter of the fused kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OperandSource {
-    /// The operand is the result of an earlier operation of the kernel, by index.
+    /// The operand is the result of an earlier operation of the kernel; the field is the operation's index.
     Operation(u8),
-    /// The operand is an array that the kernel reads, by index.
+    /// The operand is an array that the kernel reads; the field is the array's index.
     Leaf(u8),
-    /// The operand is a scalar parameter of the kernel, by index.
+    /// The operand is a scalar parameter of the kernel; the field is the parameter's index.
     Value(u8),
 }
 

@@ -26,7 +26,7 @@ use pygpu_kernel::Arguments;
 pub(super) struct Policy {
     /// Whether this flush counts uses of kernel structures, for the compile threshold.
     pub(super) counts: bool,
-    /// Whether this is the first attempt of a flush.
+    /// Whether this is the first attempt of a flush to launch the batch.
     pub(super) is_first: bool,
     /// Whether fused operations stay pending until their kernel is compiled. If not, the operations are launched
     /// individually.
@@ -34,12 +34,12 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Returns the policy of a flush by one of the program's threads, as opposed to the helper thread.
+    /// Returns the settings of a flush by one of the program's threads, as opposed to the helper thread.
     pub(super) const fn of_owner() -> Self {
         Self { counts: true, is_first: true, waits_for_compiler: true }
     }
 
-    /// Returns the policy of a flush by the helper thread, which bounds the age of operations.
+    /// Returns the settings of a flush by the helper thread, which bounds the age of operations.
     pub(super) const fn of_helper() -> Self {
         Self { counts: false, is_first: true, waits_for_compiler: false }
     }
@@ -84,13 +84,13 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
     for group in &groups {
         batch.launch(group);
         if variant_cache::has_postponed() {
-            break; // stops here, because later groups may need the results of this group
+            break; // a kernel of this group must be compiled first, and later groups may need the group's results
         }
     }
     batch.told()
 }
 
-/// Launches a batch that has a single operation, without grouping.
+/// Launches a batch that has a single operation, for which no groups are formed.
 fn alone(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome {
     let nodes = taken.nodes.iter().enumerate();
     let node = nodes.filter_map(|(place, node)| Some((place, node.as_deref()?))).next();
@@ -132,7 +132,8 @@ impl<'a> LaunchBatch<'a> {
         }
     }
 
-    /// Launches one of the `together` operations of a group, unless the operation's kernel must be compiled first.
+    /// Launches one operation of a group of `together` operations, unless the operation's kernel must be compiled
+    /// first.
     fn launch_one(&mut self, place: usize, together: usize) {
         let Some(node) = self.taken.nodes[place].as_deref() else { return };
         let outcome = one(node, self.token);
@@ -174,7 +175,8 @@ impl<'a> LaunchBatch<'a> {
     }
 
     /// Launches all operations of a group by one kernel. Returns `None` if this is not possible: the number of uses of
-    /// the group's structure is below the compile threshold, or the operands are not suitably aligned.
+    /// the group's structure is below the compile threshold, or the operands are not aligned for the kernel's vector
+    /// loads.
     fn together(&mut self, group: &FusionGroup) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
         let draft = FusedKernelSpec::of(self.taken.id(0), nodes, group);
@@ -194,7 +196,7 @@ impl<'a> LaunchBatch<'a> {
     }
 }
 
-/// Adds to an error's message the number of operations that it affects.
+/// Adds to an error's message the number of operations that the error affects.
 fn named(error: Error, name: &str, count: usize) -> Error {
     let whose = match count {
         1 => format!("deferred operation: {name}"),
@@ -222,8 +224,8 @@ fn named(error: Error, name: &str, count: usize) -> Error {
     }
 }
 
-/// Allocates the memory of an operation's result, and returns the result's array. If the program no longer references
-/// the result, the array gets a new memory block.
+/// Allocates the memory of an operation's result, and returns the result's array. If no array of the program refers to
+/// the result any more, the returned array gets a new memory block.
 fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
@@ -265,14 +267,14 @@ fn fused(
     if met == CompileDecision::IfCached && !kernel.is_at_hand(node.stream.device(), &plan) {
         return Ok(None);
     }
-    // SAFETY: the kernel was created for this specification, and the plan for these arrays; the values have the
-    // declared types.
+    // SAFETY: the kernel was generated from this specification, which also determines the types of the values; the plan
+    // was made for these arrays.
     unsafe { kernel.run(&plan, &arrays, &mut values(draft), None, &node.stream)? };
     Ok(Some(targets.len()))
 }
 
-/// Launches a reduction whose kernel computes the input on the fly; `None` if the operands' addresses are not suitably
-/// aligned.
+/// Launches a reduction by a kernel that also computes the reduction's input. Returns `None` if the operands' addresses
+/// are not aligned for the kernel's vector loads.
 fn mapped(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
@@ -306,8 +308,8 @@ fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_
 
 /// Launches a single operation by the kernel that an eager operation would use.
 fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
-    // An operand has no value if the operation that computes it failed. The check precedes the kernel lookup, because
-    // the lookup may compile a kernel.
+    // An operand has no value if the operation that computes it failed. The operands are checked before the kernel
+    // lookup, because the lookup may compile a kernel in vain.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),
@@ -342,7 +344,7 @@ fn one_loop(node: &DeferredNode, row: &'static UfuncEntry, kind: ScalarType, tok
 
 fn run(kernel: &Elementwise, arrays: &[&Array], mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(arrays, false)?;
-    // SAFETY: the kernel was created for arrays of these types, and the plan for these arrays; the values have the
-    // declared types.
+    // SAFETY: the callers look the kernel up by the types of these arrays and values, and the plan was made for these
+    // arrays.
     unsafe { kernel.run(&plan, arrays, &mut values, None, stream) }
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub struct FusionLimits {
     /// Maximum number of pending operations of a queue.
     pub nodes: AtomicUsize,
-    /// Maximum size in bytes of the results of a queue's pending operations.
+    /// Maximum total size in bytes of the results of a queue's pending operations.
     pub results: AtomicUsize,
-    /// Maximum size in bytes of operands that only pending operations keep alive. Before the comparison, the size of
-    /// results that are still referenced but have no memory yet is subtracted from the size of these operands.
+    /// Maximum total size in bytes of the operands that only pending operations keep alive. Before the comparison, the
+    /// size of results that are still referenced but have no memory yet is subtracted from the size of these operands.
     pub held: AtomicUsize,
     /// Maximum number of arrays of a kernel, including results.
     pub arrays: AtomicUsize,
@@ -31,8 +31,8 @@ const HELD: usize = 256 << 20;
 const ARRAYS: usize = 12;
 const OUTPUTS: usize = 8;
 const INTERVAL: u64 = 100;
-/// Default of `worth_waking`. The system call that wakes the thread takes up to 13 us on a virtual machine; a device
-/// reads 4 MiB in 1 us.
+/// Default of `worth_waking` in bytes. The system call that wakes the thread takes up to 13 us on a virtual machine; a
+/// device reads 4 MiB in 1 us.
 const WORTH_WAKING: usize = 4 << 20;
 
 static LIMITS: FusionLimits = FusionLimits {
@@ -62,7 +62,7 @@ impl FusionLimits {
     }
 }
 
-/// Returns the limits in effect; tests reduce them.
+/// Returns the limits that are in effect. Tests set smaller limits.
 pub fn limit() -> &'static FusionLimits {
     &LIMITS
 }

@@ -65,7 +65,8 @@ impl DeferredNode {
     ) -> Box<Self> {
         let mut node = Box::new_uninit();
         let at: *mut Self = node.as_mut_ptr();
-        // SAFETY: each field is written exactly once and not read before; afterwards the node is fully initialized.
+        // SAFETY: the statements below write each field exactly once, and nothing reads a field before. The node is
+        // then fully initialized.
         unsafe {
             (&raw mut (*at).work).write(work);
             (&raw mut (*at).operands).write(operands);
@@ -87,19 +88,20 @@ impl DeferredNode {
     /// Returns the result as an array, or `None` if it is no longer referenced.
     ///
     /// # Errors
-    /// None in practice: the layout is dense.
+    /// No error occurs in practice, because the result's layout is dense.
     pub(super) fn result(&self) -> Result<Option<Array>> {
         let block = self.result.upgrade();
         block.map(|block| Array::over(block, self.layout.clone(), self.dtype, false)).transpose()
     }
 
-    /// Returns function and type of an elementwise operation whose result is a new array; `None` for other nodes.
+    /// Returns the function and the computation type of an elementwise operation whose result is a new array; `None`
+    /// for other nodes.
     pub(super) fn own_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         self.any_loop().filter(|_| self.target.is_none())
     }
 
-    /// Returns function and type of an elementwise operation, also if it writes into an existing array; `None` for a
-    /// reduction.
+    /// Returns the function and the computation type of an elementwise operation, also if it writes into an existing
+    /// array; `None` for a reduction.
     pub(super) fn any_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         match self.work {
             DeferredOp::Loop(row, kind) => Some((row, kind)),

@@ -13,7 +13,7 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    /// Creates a scalar from at most 16 bytes.
+    /// Creates a scalar operand from the bytes of a number, at most 16.
     #[inline]
     pub fn new(given: &[u8]) -> Self {
         let mut bytes = [0; 16];
@@ -76,7 +76,7 @@ impl Operands {
         }
         if let Some(slot) = self.arrays.spare_capacity_mut().first_mut() {
             array.clone_to(slot);
-            // SAFETY: the capacity suffices, and the new last element was written above.
+            // SAFETY: the vector has capacity for one more element, and this element was written above.
             unsafe { self.arrays.set_len(self.arrays.len() + 1) };
         }
     }

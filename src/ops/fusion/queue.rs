@@ -47,8 +47,8 @@ pub(super) struct PendingQueue {
     nodes: Vec<Option<Box<DeferredNode>>>,
     /// Number of operations in `nodes` that were not discarded.
     live: usize,
-    /// Whether the last operation is an in-place barrier: it writes an existing array, which the next operation may
-    /// read.
+    /// Whether the last operation is an in-place barrier: it writes into an existing array, which the next operation
+    /// may read, so that operation flushes first.
     has_barrier: bool,
     /// Total size in bytes of the pending results.
     results: usize,
@@ -56,9 +56,10 @@ pub(super) struct PendingQueue {
     operands: usize,
     /// Whether a thread is launching a batch of this queue.
     is_in_flight: bool,
-    /// Number of threads that defer operations into this queue. Threads that only flush the queue do not count.
+    /// Number of threads to which this queue is assigned, i.e. which defer operations into it. Threads that only flush
+    /// the queue are not counted.
     owners: usize,
-    /// The first error of a launch that was not yet reported to the queue's thread, and the first operation of the
+    /// The first launch error that has not been reported to the queue's thread yet, and the first operation of the
     /// batch in which the error occurred.
     error: Option<(NodeId, Error)>,
     /// Sequence number of the first node when the helper thread last checked the queue.
@@ -71,7 +72,7 @@ pub(super) struct TakenNodes {
     /// Sequence number of the first node.
     pub(super) first: u64,
     pub(super) nodes: Vec<Option<Box<DeferredNode>>>,
-    /// Number of taken operations that were not discarded.
+    /// Number of operations in this batch that were not discarded.
     pub(super) live: usize,
     has_barrier: bool,
     results: usize,
@@ -268,7 +269,7 @@ impl PendingQueues {
         self.deferred
     }
 
-    /// Whether no operation is queued. Operations that are being launched do not count.
+    /// Whether no operation is queued. Operations that are being launched are not counted.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
     }
@@ -337,7 +338,7 @@ pub(super) fn take_all_forked() -> Vec<TakenNodes> {
 /// would retrieve it.
 pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -> Option<Error> {
     let batch = taken.id(0);
-    taken.nodes.iter_mut().for_each(|node| *node = None); // before the lock is acquired, because operands may be freed
+    taken.nodes.iter_mut().for_each(|node| *node = None); // dropped before the lock is acquired, because the drop may free operands
     let mut queues = lock();
     flush::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
     let queue = &mut queues.queues[taken.queue];
@@ -345,7 +346,7 @@ pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -
     queue.land_discarded(taken.queue);
     if queue.nodes.capacity() == 0 {
         taken.nodes.clear();
-        queue.nodes = taken.nodes; // reuses the allocation for the next batch
+        queue.nodes = taken.nodes; // the next batch reuses the memory of this vector
     }
     let orphan = queue.remember(batch, error);
     queues.add(faults as isize - taken.live as isize);
@@ -404,7 +405,7 @@ pub fn install_hooks(flush: fn(Scope, FlushReason)) {
         let queue = queues.queues.get_mut(batch.queue());
         let error = queue.and_then(|queue| queue.error.take_if(|(other, _)| *other == batch));
         drop(queues);
-        drop(error); // after the lock is released, because the error may own an object of another library
+        drop(error); // dropped after the lock is released, because the error may own an object of another library
     };
     flush::register(HOOKS.get_or_init(|| FlushHooks {
         flush,
@@ -422,7 +423,7 @@ pub fn pending_count() -> usize {
     lock().queues.iter().map(|queue| queue.live).sum()
 }
 
-/// Returns the indices of the queues that a flush of this scope empties.
+/// Returns the indices of the queues that a flush with the given scope empties.
 pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
     match scope {
         Scope::Own => own()..own() + 1,
@@ -445,7 +446,7 @@ pub fn discard_result(id: NodeId) {
     let mut queues = lock();
     let node = drop_one(&mut queues, id);
     drop(queues);
-    drop(node); // after the lock is released, because operands may be freed with it
+    drop(node); // dropped after the lock is released, because the drop may free operands
 }
 
 fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>> {

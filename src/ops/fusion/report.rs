@@ -17,12 +17,13 @@ pub enum EagerReason {
     /// The call has an `out` or `where` argument, two results, no elements, or an operand that is unaligned or of a
     /// subclass; or no single ufunc kernel computes its function.
     UnsupportedForm,
-    /// The stream is capturing or borrowed, or a custom allocator allocates the results.
+    /// The operation's stream is capturing, or is borrowed from another library, or a custom allocator allocates the
+    /// results.
     UnsupportedStream,
 }
 
 impl EagerReason {
-    /// All reasons, in the order in which reports list them.
+    /// All reasons for eager operations, in the order in which reports list them.
     pub const ALL: [Self; 5] =
         [Self::Off, Self::Escaped, Self::ExternalMemory, Self::UnsupportedForm, Self::UnsupportedStream];
 
@@ -81,7 +82,7 @@ static COUNTERS: FusionCounters = FusionCounters {
     refused: [const { AtomicU64::new(0) }; EagerReason::ALL.len()],
 };
 
-/// Number of fusion reports that callers of `watch` are recording at present.
+/// Number of fusion reports that are being recorded, i.e. that `watch` has begun and not ended.
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Fusion statistics since the process began.
@@ -102,11 +103,11 @@ pub struct FusionCounts {
     /// Number of groups whose operations were launched individually, because the number of uses of the group's
     /// structure was below the compile threshold.
     pub first_meetings: u64,
-    /// Number of operations that failed to launch.
+    /// Number of deferred operations whose launch failed.
     pub failures: u64,
     /// Number of flushes, by reason.
     pub closed: [u64; FlushReason::ALL.len()],
-    /// Number of operations that were not deferred, by reason.
+    /// For each reason, the number of operations that were not deferred for this reason.
     pub refused: [u64; EagerReason::ALL.len()],
 }
 
@@ -135,7 +136,7 @@ fn count(counter: &AtomicU64, by: u64) {
     }
 }
 
-/// Counts an operation that was launched eagerly, by reason.
+/// Counts an eager operation under the reason for which it was not deferred.
 #[inline]
 pub fn record_eager(why: EagerReason) {
     count(&COUNTERS.refused[why as usize], 1);

@@ -20,9 +20,9 @@ const PLACES: [&str; 4] = ["a", "b", "c", "d"];
 /// unrolling, a thread would wait for each element. The longer compile time is acceptable, because the kernel is
 /// compiled once for all its operations.
 const HEAVIEST: u8 = 12;
-/// Compile-time weight from which the computation of a fused expression takes as long as reading its operands.
+/// Minimum compile-time weight of a fused expression whose computation takes as long as reading its operands.
 const LONG: u8 = 5;
-/// Length in characters up to which a kernel's name is extended by the name of a further operation.
+/// A kernel's name is extended by the name of a further operation only if it has fewer characters than this number.
 const LETTERS: usize = 60;
 
 /// Writes the source of the kernel for a group of elementwise operations.

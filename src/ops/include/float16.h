@@ -1,4 +1,4 @@
-// float16 and bfloat16 types that compute in float. This header includes no other header, like access.h.
+// float16 and bfloat16 types that compute in float. Like access.h, this header includes no other header.
 #ifndef PYGPU_OPS_FLOAT16_H
 #define PYGPU_OPS_FLOAT16_H
 
@@ -53,8 +53,8 @@ __device__ inline unsigned short bfloat_of_float(float f) {
     return (unsigned short)((all + 0x7fffu + (all >> 16 & 1u)) >> 16);
 }
 
-// Rounds towards zero, and sets the lowest bit if inexact (round to odd). A second rounding to fewer bits is then
-// correct.
+// Rounds towards zero, and sets the lowest bit if the result is inexact (round to odd). A second rounding to fewer bits
+// is then correct.
 __device__ inline float to_odd(double d) {
     float f = (float)d;
     if (d != d || (double)f == d) return f;

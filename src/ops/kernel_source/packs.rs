@@ -1,19 +1,19 @@
 //! Generates the kernel body that processes packs: a thread loads several elements, applies the expression to each, and
 //! stores them.
 //!
-//! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
-//! Full unrolling is fastest for short expressions. Expressions with a long compile time are unrolled less: each round
-//! of a loop processes some elements of the pack and then rotates the pack. The remaining elements at the end are then
-//! processed as a pack too.
+//! The compiler unrolls the expression for each element of a pack, and again for the last elements of the arrays, which
+//! are fewer than a pack. Full unrolling is fastest for short expressions. Expressions with a long compile time are
+//! unrolled less: each round of a loop processes the first elements of the pack and then rotates the pack, so that the
+//! next elements become the first. In this case the last elements of the arrays are processed as a pack too.
 
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout, UNROLLED};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
-/// Maximum compile time in milliseconds of all copies of an expression that is not fully unrolled.
+/// Maximum compile time in milliseconds of an expression that is not fully unrolled, summed over its copies.
 const MOST: usize = 24;
 
 /// Returns for how many elements of a pack the expression is unrolled. Returns `None` if the expression is unrolled for
-/// the whole pack, and again for the remaining elements at the end.
+/// the whole pack, and again for the arrays' last elements, which are fewer than a pack.
 pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     let weight = usize::from(weight);
     if weight * pack <= UNROLLED {
@@ -23,7 +23,7 @@ pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     Some(1 << most.ilog2())
 }
 
-/// Generates the body of the kernel, from the first declaration to the last store.
+/// Generates the body of a kernel that processes packs, from the first declaration to the last store.
 pub(super) fn body(
     pack: usize,
     plan: &ElementPlan,
@@ -51,10 +51,10 @@ pub(super) fn body(
                 "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
                  {at};\n{names}{operation}    }}\n"
             );
-            // A second copy of the expression for each element would take twice the time of compilation.
+            // A second copy of the expression for each element would double the compile time.
             let unrolling = if plan.packs > 1 { "#pragma unroll 1\n" } else { "" };
             let rest = match plan.way {
-                PackLayout::InnerContiguous => String::new(), // each row consists of whole packs
+                PackLayout::InnerContiguous => String::new(), // each row consists of whole packs, so no elements are left
                 _ => format!(
                     "else {{\n{}{unrolling}    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
                      {at};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
@@ -67,7 +67,7 @@ pub(super) fn body(
     format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
 }
 
-/// Returns the C expression for the array index of element number `pygpu_turn` of a thread.
+/// Returns the C expression for the array index of the element that a thread processes in iteration `pygpu_turn`.
 fn element(pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
         1 => format!("pygpu_at + pygpu_turn * {}", width(plan.way)),
@@ -75,7 +75,8 @@ fn element(pack: usize, plan: &ElementPlan) -> String {
     }
 }
 
-/// Returns the C expression for element number `pygpu_turn` among the elements that a thread loaded from an array.
+/// Returns the C expression for the element that a thread processes in iteration `pygpu_turn`, among the elements that
+/// it loaded from an array.
 fn item(name: &str, pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
         1 => format!("pygpu_pack_{name}.item[pygpu_turn]"),
@@ -83,7 +84,8 @@ fn item(name: &str, pack: usize, plan: &ElementPlan) -> String {
     }
 }
 
-/// Returns the C expression for the distance between consecutive elements of a pack, in elements in C order.
+/// Returns the C expression for the distance between consecutive elements of a pack, as a number of elements in C
+/// order.
 fn width(way: PackLayout) -> &'static str {
     match way {
         PackLayout::BlockStrided => "blockDim.x",
@@ -134,8 +136,8 @@ struct PackLoop {
     arrays: String,
     declared: String,
     load: String,
-    /// Loads the last elements of an array if they are fewer than a pack: elements beyond the end are replaced by the
-    /// last element.
+    /// Loads the last elements of an array if they are fewer than a pack: positions of the pack beyond the array's end
+    /// get copies of the last element.
     load_rest: String,
     names: String,
     rotate: String,
@@ -181,7 +183,8 @@ impl PackLoop {
             PackLayout::BlockStrided | PackLayout::StackedRows | PackLayout::InnerContiguous => {
                 format!("pygpu_all_{name}")
             }
-            // The cast removes `const`, because the kernel may write an array through another argument than this one.
+            // The cast removes `const`, because this argument may be `const` while the kernel writes the same array
+            // through another argument.
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = element(pack, plan);

@@ -9,10 +9,10 @@ use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, pa
 /// threads are possible.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
 
-/// The device code of tiles is written for the number of threads that `BOUNDS` contains.
+/// The device code of tiles requires blocks with the number of threads that `BOUNDS` contains.
 const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h say how many threads a block has");
 
-/// Generates the body of the kernel, from the parameters to the last store.
+/// Generates a kernel that processes tiles, from its parameters to the last store.
 pub(super) fn body(
     tiles: Tiles,
     plan: &ElementPlan,
@@ -21,8 +21,8 @@ pub(super) fn body(
     texts: &Texts,
 ) -> String {
     let each = tiles.each();
-    // If the expression is not unrolled, the loaded elements are rotated after each iteration, so that the current
-    // element is always the first of them.
+    // If the expression is not unrolled, the loaded elements are rotated after each iteration, so that the element to
+    // process is always the first of them.
     let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
         Some(_) => ("0", "unroll 1"),
         None => ("pygpu_turn", "unroll"),

@@ -32,8 +32,8 @@ pub(super) struct GemmLayout {
     is_turned: bool,
 }
 
-/// Returns the leading dimension of a matrix that is contiguous along `near`; `None` if BLAS does not support the
-/// layout. Each axis is given by its length and stride.
+/// Returns the leading dimension of a matrix that is contiguous along the axis `near`; `None` if BLAS does not support
+/// the layout. Each axis is given by its length and stride.
 fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
     if near.0 > 1 && near.1 != itemsize {
         return None;
@@ -107,11 +107,12 @@ impl GemmLayout {
         }
     }
 
-    /// Returns whether the library supports the layouts of PyGPU's first operand, of its second operand, and of the
-    /// results.
+    /// Returns whether the library supports each of three layouts: those of PyGPU's first operand, of its second
+    /// operand, and of the results.
     pub(super) fn fits_library(&self) -> [bool; 3] {
         let is_even = |side: usize, itemsize: i64| {
-            // Strides along the outer axes only change the addresses of the calls, so only the last axis is checked.
+            // Strides along the outer batch axes only change the addresses that the library calls receive, so only the
+            // last batch axis is checked.
             self.axes.last().is_none_or(|(_, strides)| strides[side] >= 0 && strides[side] % itemsize == 0)
         };
         let first = is_even(1, self.b.itemsize) && self.are_plain[1] && self.first().is_some();
@@ -141,19 +142,20 @@ impl GemmLayout {
         leading((self.b.rows, self.out.column), (self.a.rows, self.out.row), self.out.itemsize)
     }
 
-    /// Returns the operations on the two operands, and the leading dimensions of both operands and the result, in the
-    /// library's order.
+    /// Returns the operations (transposition, conjugation) on the two operands, and the leading dimensions of both
+    /// operands and the result, in the library's order.
     pub(super) fn forms(&self) -> Option<([Operation; 2], [i64; 3])> {
         let ((first, leading_first), (second, leading_second)) = (self.first()?, self.second()?);
         Some(([first, second], [leading_first, leading_second, self.result()?]))
     }
 
-    /// Returns the lengths `m`, `n` and `k` in the library's order.
+    /// Returns the lengths `m`, `n` and `k` of the product for the library, whose operands are exchanged.
     pub(super) fn lengths(&self) -> [i64; 3] {
         [self.b.rows, self.a.rows, self.depth]
     }
 
-    /// The library's first operand, second operand and result, as PyGPU's operand indices.
+    /// For the library's first operand, second operand and result: the index of the corresponding array among PyGPU's
+    /// first operand, second operand and results.
     const OURS: [usize; 3] = [1, 0, 2];
 
     /// Returns the number of matrices that one call multiplies.
@@ -186,8 +188,8 @@ impl GemmLayout {
         self.each().saturating_mul(self.count())
     }
 
-    /// Returns the number of times that the product uses each element of an operand. If this number is large, a copy of
-    /// the operand is cheap relative to the product.
+    /// Returns the number of times that the product uses each element of an operand. If this number is large, copying
+    /// the operand takes little time relative to the product.
     pub(super) fn others(&self, side: usize) -> i64 {
         match (side, self.is_turned) {
             (2, _) => self.depth,
@@ -255,14 +257,14 @@ mod tests {
     #[test]
     fn blas_takes_c_order_and_transposed_matrices_without_copy() {
         let (plain, turned) = (Operation::Plain, Operation::Transposed);
-        // Matrices of 10 by 20 and 20 by 30: first in C order, then with one operand transposed, then as parts of wider
-        // matrices.
+        // Products of matrices of 10 by 20 and 20 by 30: first with both in C order, then with one operand transposed,
+        // then with parts of wider matrices.
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
         assert_eq!(forms(a, b, out(120, 4), 20), Some(([plain, plain], [30, 20, 30])));
         assert_eq!(forms(side(10, 4, 40), b, out(120, 4), 20), Some(([plain, turned], [30, 10, 30])));
         assert_eq!(forms(a, side(30, 80, 4), out(120, 4), 20), Some(([turned, plain], [20, 20, 30])));
         assert_eq!(forms(side(10, 400, 4), b, out(200, 4), 20), Some(([plain, plain], [30, 100, 50])));
-        // If the result is in F order, the operands are exchanged.
+        // If the result is in F order, the product is transposed, which exchanges the operands.
         let matrices = GemmLayout::of(&ProductProblem::of(a, b, out(4, 40), 20)).unwrap();
         assert_eq!((matrices.lengths(), matrices.forms()), ([10, 30, 20], Some(([turned, turned], [20, 30, 10]))));
     }

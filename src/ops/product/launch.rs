@@ -89,8 +89,8 @@ fn run_even(product: &Product<'_>, stream: &Stream) -> Result<()> {
         shared: 0,
         cooperative: false,
     };
-    // SAFETY: the kernel was compiled for this plan of these arrays; the results are inside `out`, and the partial
-    // results have room for each row.
+    // SAFETY: the kernel was compiled for this plan, which was made for these arrays; the results are inside `out`, and
+    // the partial results have room for each row.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
     parts.map_or(Ok(()), |parts| join(&task, product, &parts, stream))
 }

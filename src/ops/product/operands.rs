@@ -30,15 +30,15 @@ pub(super) struct MatrixOperand {
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
-    /// Number of rows of this operand.
+    /// Number of the operand's rows, or of its columns for the second operand.
     pub(super) rows: i64,
-    /// Distance in bytes between consecutive rows.
+    /// Distance in bytes between consecutive rows, or between columns for the second operand.
     pub(super) row: i64,
     /// Distance in bytes between consecutive elements along the inner axis.
     pub(super) step: i64,
 }
 
-/// The array of results, with the strides by which the kernels address it.
+/// Address and strides by which the kernels address the array of results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub(super) kind: ScalarType,
@@ -55,7 +55,7 @@ pub(super) struct ProductProblem {
     pub(super) b: MatrixOperand,
     pub(super) out: Out,
     pub(super) computed: ScalarType,
-    /// Length of the inner axis, over which products are summed.
+    /// Length of the inner axis, along which the products of elements are summed.
     pub(super) depth: i64,
     pub(super) batches: i64,
     /// The loop nest over the batches of operands and results; `None` for a single product.
@@ -65,7 +65,8 @@ pub(super) struct ProductProblem {
     is_turned: bool,
 }
 
-/// Whether a type is an integer type or bool. Sums of its values are then computed in unsigned integers.
+/// Whether a type is an integer type or bool. If so, sums of its values are computed in unsigned integers, which wrap
+/// around.
 pub(super) fn is_whole(kind: ScalarType) -> bool {
     !kind.is_complex()
         && !matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)
@@ -81,7 +82,7 @@ pub(super) fn kind_of_parts(computed: ScalarType) -> ScalarType {
     }
 }
 
-/// Returns the length and stride of an axis, whose position is counted from the end.
+/// Returns the length and stride of an axis; `from_end` counts the axes from the last one.
 fn axis(layout: &Layout, from_end: usize) -> (i64, i64) {
     let axes = layout.axes();
     axes.len().checked_sub(from_end).and_then(|at| axes.get(at)).map_or((1, 0), |axis| (axis.len, axis.stride))
@@ -121,8 +122,8 @@ impl Product<'_> {
         (side, inner.0)
     }
 
-    /// Describes the product for the kernels. The operands are exchanged if the results are then contiguous along the
-    /// kernel's columns.
+    /// Describes the product for the kernels. The operands are exchanged if the exchange makes the results contiguous
+    /// along the kernel's columns.
     ///
     /// # Errors
     /// The errors of [`LoopNest::plan`].
@@ -157,7 +158,7 @@ impl Product<'_> {
         let sides =
             [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
-        // The batches are traversed in C order, because partial results are stored in this order too.
+        // The batches are traversed in C order, because partial results are stored in C order too.
         let walk = LoopNest::plan(&views, LoopNestRules::default())?;
         let count = walk.size();
         Ok((Some(walk), count))
@@ -182,7 +183,7 @@ impl ProductProblem {
         self.is_turned
     }
 
-    /// Returns the index that operand `side` has in the loop nest over batches.
+    /// Returns the index of operand `side` in the loop nest over batches.
     pub(super) fn side_in_walk(&self, side: usize) -> usize {
         match (side, self.is_turned) {
             (0 | 1, true) => 1 - side,
@@ -190,7 +191,7 @@ impl ProductProblem {
         }
     }
 
-    /// Returns the address of an operand's first matrix.
+    /// Returns the address of the first matrix in an operand's batch.
     pub(super) fn address(&self, side: usize) -> u64 {
         let address = [self.a.address, self.b.address, self.out.address][side];
         let offset = self.walk.as_ref().map_or(0, |walk| walk.offset(self.side_in_walk(side)));

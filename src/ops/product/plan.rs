@@ -24,7 +24,7 @@ const EACH: i64 = 4;
 /// number of these elements.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
-/// Number of adjacent threads that read adjacent rows.
+/// Number of adjacent threads of the matrix-vector kernel that read adjacent rows.
 const BESIDE: i64 = 32;
 /// Number of blocks per multiprocessor if the inner axis of a matrix-vector product is divided. `WAVES_ACROSS` applies
 /// if a thread has several rows, because each block then takes less time.
@@ -84,7 +84,7 @@ pub(super) struct ProductPlan {
     /// Whether each operand is read along the inner axis. `vector` contains the pack sizes of the operands.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
-    /// Whether a thread stores several results by one instruction, as a pack.
+    /// Whether a thread stores several adjacent results by one instruction, as a pack.
     pub(super) is_out_packed: bool,
     /// Number of thread blocks among which the inner axis is divided.
     pub(super) splits: i64,
@@ -114,7 +114,7 @@ fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent
         true => (side.step, side.row),
         false => (side.row, side.step),
     };
-    // The stride of a single row is irrelevant.
+    // If the operand has a single row, the distance between rows is irrelevant.
     let bits = task.bits(place) | if is_along && side.rows == 1 { 0 } else { far };
     let mut vector = if near == side.itemsize { most.min(PACK).min(PACK_BYTES / side.itemsize).max(1) } else { 1 };
     while vector > 1 && (extent % vector != 0 || bits % (vector * side.itemsize) != 0) {
@@ -161,8 +161,8 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
         // Loads of single elements suffice for the second operand, because its elements come from the cache.
         second = 1;
     }
-    // `pack` is the number of elements along the inner axis that a thread loads at once, and `own` the number of rows
-    // that it computes.
+    // Of the matrix-vector kernel: `pack` is the number of elements along the inner axis that a thread loads at once,
+    // and `own` the number of rows that a thread computes.
     let (pack, own) = if is_along { (first, 1) } else { (1, first) };
     let packs = task.depth / pack;
     let threads = i64::from(draft.threads);

@@ -73,7 +73,7 @@ fn pack(name: &str, vector: i64, elements: i64) -> String {
     }
 }
 
-/// Generates the code common to all algorithms: parameters, and the address of a batch.
+/// Generates the code common to all algorithms: parameters, and the addresses of the matrices in a batch.
 fn parameters(task: &ProductProblem, plan: &ProductPlan) -> String {
     let mut list = "const char *a, const char *b, char *out, pygpu_type *parts, long long batches, long long m, long long n, \
                     long long k, long long chunk, long long a_row, long long a_step, long long b_row, long long b_step, \

@@ -4,7 +4,7 @@
 use crate::ufunc::UfuncEntry;
 use crate::ufunc::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};
 
-/// The product functions support these element types, i.e. every numeric type.
+/// The element types that the product functions support, i.e. every numeric type.
 static LOOPS: [UfuncGroup; 1] =
     [UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
 
@@ -51,11 +51,11 @@ pub static MATVEC: ProductFunction =
 /// Vector-matrix product with a conjugated vector.
 pub static VECMAT: ProductFunction =
     named("vecmat", HostEvaluation::Steps, Some([true, false]), [true, false], "(n),(n,m)->(m)");
-/// Inner product of vectors; the first one is conjugated.
+/// Inner product of two vectors, of which the first one is conjugated.
 pub static VECDOT: ProductFunction =
     named("vecdot", HostEvaluation::Ufunc, Some([true, true]), [true, false], "(n),(n)->()");
 
-/// Returns the product function with a name.
+/// Returns the table entry of the product function with the given name.
 pub fn named_as(name: &str) -> Option<&'static ProductFunction> {
     [&MATMUL, &MATVEC, &VECMAT, &VECDOT].into_iter().find(|one| one.row.name == name)
 }

@@ -1,10 +1,10 @@
-// Tiled matrix products: a thread block computes PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by
-// PYGPU_TN elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory, while
-// the next PYGPU_BK elements are loaded into registers. Operands may have any strides: threads together read contiguous
-// elements, along the inner axis or across it.
+// Tiled matrix products: a thread block computes PYGPU_BM rows and PYGPU_BN columns of a result, and each of its
+// threads computes PYGPU_TM by PYGPU_TN of these elements in registers. Shared memory contains PYGPU_BK elements of
+// both operands along the inner axis, while threads load the next PYGPU_BK elements into registers. Operands may have
+// any strides: threads together read contiguous elements, along the inner axis or across it.
 #define PYGPU_THREADS ((PYGPU_BM / PYGPU_TM) * (PYGPU_BN / PYGPU_TN))
-// PYGPU_QUAD is the number of elements that one load from shared memory reads. PYGPU_PAD is the number of elements, 16
-// bytes, by which each row in shared memory is padded. The padding keeps rows aligned and distributes them over the
+// PYGPU_QUAD is the number of elements that one load from shared memory reads. PYGPU_PAD is the number of elements in
+// 16 bytes, by which each row in shared memory is padded. The padding keeps rows aligned and distributes them over the
 // banks.
 #define PYGPU_QUAD (16 / PYGPU_BYTES < 4 ? 16 / PYGPU_BYTES : 4)
 #define PYGPU_PAD (16 / PYGPU_BYTES)
@@ -15,8 +15,9 @@
 #define PYGPU_BAND 8
 
 // The elements that one thread reads from an operand's tile with ROWS rows. For the second operand, *rows* means
-// columns of the matrix. With ALONG, packs extend along the inner axis, and consecutive packs of a thread are APART
-// rows apart. Otherwise packs extend across the inner axis, and are APART elements apart along this axis.
+// columns of the matrix. If ALONG is set, packs (the elements of one load) extend along the inner axis, and consecutive
+// packs of a thread are APART rows apart. Otherwise packs extend across the inner axis, and are APART elements apart
+// along this axis.
 template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
     enum { ACROSS = ALONG ? PYGPU_BK / V : ROWS / V, APART = PYGPU_THREADS / ACROSS, PACKS = ROWS * PYGPU_BK / V / PYGPU_THREADS };
     Pack held[PACKS];
@@ -35,8 +36,8 @@ template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
         for (int turn = 0; turn < PACKS; turn++) inside |= (unsigned)(row + (ALONG ? turn * APART : 0) < rows) << turn;
     }
 
-    // Reads the next packs of an operand, if `left` elements remain along the inner axis. Packs outside the operand are
-    // not read.
+    // Reads the next packs of an operand. `left` is the number of elements that remain along the inner axis. Packs
+    // outside the operand are not read.
     __device__ void read(int left) {
         present = inside;
 #pragma unroll
@@ -92,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu
     line_a *held_a = (line_a *)raw_a;
     line_b *held_b = (line_b *)raw_b;
     const int tid = (int)threadIdx.x, tx = tid % (PYGPU_BN / PYGPU_TN), ty = tid / (PYGPU_BN / PYGPU_TN);
-    // Consecutive thread blocks process a column of tiles in a band, and then the next column to the right.
+    // In a band, consecutive thread blocks first process one column of tiles, and then the next column to the right.
     const long long high = (m + PYGPU_BM - 1) / PYGPU_BM, wide = (n + PYGPU_BN - 1) / PYGPU_BN;
     const long long batch = blockIdx.x / (high * wide), tile = blockIdx.x - batch * (high * wide);
     const long long band = tile / (PYGPU_BAND * wide), within = tile - band * (PYGPU_BAND * wide);

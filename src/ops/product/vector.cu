@@ -1,7 +1,7 @@
 // Products of matrices and vectors: rows of `a` times `b`, which has one column. A thread block has PYGPU_PLACES groups
-// of PYGPU_ROWS rows. PYGPU_LANES threads share a group, and add their sums as a tree. If the grid has several blocks
-// along y, these share the inner axis. Contiguous elements are read as packs: PYGPU_PACK elements along the inner axis,
-// or PYGPU_ROWS rows.
+// of PYGPU_ROWS rows. PYGPU_LANES threads share a group, and add up their sums pairwise, as a binary tree. If the grid
+// has several blocks along y, these share the inner axis. Contiguous elements are read as packs: PYGPU_PACK elements
+// along the inner axis, or PYGPU_ROWS rows.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_EACH 4
 #define PYGPU_ROWS (PYGPU_ALONG_A ? 1 : PYGPU_VECTOR_A)

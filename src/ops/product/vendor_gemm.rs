@@ -22,12 +22,12 @@ use pygpu_memory::{self as memory, Access, BlockUse, capture};
 /// the library, once per process, takes as long as a thousand such products.
 const LARGE: i64 = 1 << 24;
 /// Minimum number of multiply-adds per matrix of a batch for which BLAS is faster. Below this number PyGPU's kernels
-/// are as fast as BLAS, and they accept any layout of the batch.
+/// are as fast as BLAS, and unlike BLAS they accept any layout of the batch.
 const LARGE_EACH: i64 = 1 << 15;
 /// An operand is copied into a suitable layout if the other operand has at least this number of rows or columns. The
 /// copy is then cheap relative to the product.
 const WORTH_A_COPY: i64 = 64;
-/// Maximum number of library calls per product; each call handles a batch with a single stride.
+/// Maximum number of library calls per product; each call computes a batch of matrices that have a constant distance.
 const CALLS: i64 = 16;
 
 /// Returns the minimum numbers of multiply-adds, in total and per matrix, for which BLAS is used. The environment
@@ -82,7 +82,7 @@ pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
 /// The reason why the vendor's BLAS did not compute the last product for which it was called; for reports.
 static REFUSED: ForkSafeMutex<Option<String>> = ForkSafeMutex::new(None);
 
-/// Returns a description of how a backend computes large float products.
+/// Describes, for reports, how a backend computes large float products.
 pub fn way(kind: BackendKind) -> String {
     if threshold().is_none() {
         return "own kernels: PYGPU_BLAS is \"own\"".to_owned();
@@ -111,7 +111,7 @@ fn key_of(device: Device) -> (BackendKind, i32, u32) {
     (device.kind(), device.index(), device.epoch())
 }
 
-/// Returns the library, and a handle on the stream's device. During a capture only existing handles are used.
+/// Returns the library, and a library handle for the stream's device. During a capture only existing handles are used.
 fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     let device = stream.device();
     let is_capturing = capture::is_capturing(stream)?;
@@ -135,7 +135,8 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     Ok(made.ok().map(|handle| (blas, handle)))
 }
 
-/// Destroys the idle handles of a device. After a device reset this would be impossible.
+/// Destroys the idle handles of a device. The call precedes a device reset, after which the handles could not be
+/// destroyed.
 ///
 /// # Errors
 /// Driver errors; then the handles are leaked.
@@ -162,7 +163,7 @@ pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Res
     }
     let Some((blas, handle)) = handle(stream)? else { return Ok(None) };
     let done = work(blas, handle);
-    let _ = HANDLES.put(key_of(stream.device()), handle); // the pool is unbounded, so that it evicts no handle
+    let _ = HANDLES.put(key_of(stream.device()), handle); // the pool of handles has no maximum size, so it never destroys a handle itself
     done.map(Some)
 }
 
@@ -273,8 +274,9 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     let mut outcome = Ok(());
     memory::ordered(&uses, stream, || {
         device.backend().programs()?.within(device.index(), "a product of the BLAS", &mut || {
-            // SAFETY: the recorded uses keep the blocks alive until the stream has completed the work, and the matrices
-            // are inside the blocks; the handle was checked out of the pool, so that no other thread uses it.
+            // SAFETY: the recorded uses keep the blocks alive until the stream has completed the work, and the layouts
+            // ensure that the matrices are inside the blocks. The handle was checked out of the pool, so no other
+            // thread uses it.
             outcome = matrices.each_call(|addresses| unsafe { blas.gemm(handle, &desk, &one(addresses)) });
         })
     })?;

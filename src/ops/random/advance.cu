@@ -1,5 +1,5 @@
-// Advances a position in the random stream by the numbers that a launch has used: `count` numbers, or `count` halves of
-// numbers.
+// Advances a position in the random stream by the random numbers that a launch has used: `count` numbers, or `count`
+// halves of numbers.
 extern "C" __global__ void pygpu_random_advance(pygpu_place *place, pygpu_keys keys, pygpu_u64 count, pygpu_u64 is_halves,
                                                 pygpu_u64 is_even) {
     if (threadIdx.x || blockIdx.x || !count) return;

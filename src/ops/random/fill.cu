@@ -24,11 +24,11 @@ static __device__ __forceinline__ pygpu_vector pygpu_scaled(pygpu_vector row, fl
 }
 #endif
 
-// Index of the last interval, plus one.
+// Index after the last interval of the quantile table.
 #define PYGPU_LAST_ROW (159 * 8)
 
-// A block of four random numbers: the stream position at which the launch begins, the index of the block counted from
-// this position, and the rows of the quantile table (inversion.rs).
+// State from which a thread computes a block of four random numbers: the stream position at which the launch begins,
+// the index of the block counted from this position, and the rows of the quantile table (inversion.rs).
 struct pygpu_block {
     const pygpu_place &place;
     pygpu_u64 number;
@@ -44,8 +44,8 @@ typedef pygpu_u64 pygpu_unit_type;
 #endif
 
 #if PYGPU_KIND == PYGPU_BOUNDED
-// Lemire's method: the upper half of a product. Numbers that would make some results more likely than others are
-// rejected.
+// Lemire's method for bounded integers: the result is the upper half of the product of a random number and the bound.
+// Random numbers that would make some results more likely than others are rejected.
 #if PYGPU_HALVES
 static __device__ __forceinline__ unsigned pygpu_bounded(pygpu_u64 x, pygpu_u64 range, unsigned &low) {
     const pygpu_u64 product = x * range;
@@ -76,8 +76,8 @@ static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, co
 #endif
 
 #if PYGPU_ROWS
-// Computes an element from half of a number, by a table of the distribution's quantiles. The index of a row is the
-// upper half of the bits of its interval's first number, which takes one instruction to compute.
+// Computes an element from half of a number, by a table of the distribution's quantiles. The index of a table row is
+// the upper half of the bits of the first number of the row's interval, which takes one instruction to compute.
 static __device__ __forceinline__ float pygpu_inverted(unsigned x, const pygpu_vector *rows, const pygpu_task &task) {
     using namespace pygpu_random;
     const float number = (float)(int)x;
@@ -178,7 +178,7 @@ static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made,
         is_any_refused |= low < (pygpu_unit_type)task.threshold;
     }
     if (!is_any_refused) return;
-    // Rejections are rare, so one copy of the code serves all elements.
+    // Rejections are rare, so one copy of the code for rejected numbers serves all elements.
 #pragma unroll 1
     for (int i = 0; i < PYGPU_EACH; i++) {
         pygpu_unit_type x = 0;
@@ -194,7 +194,7 @@ static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made,
 #endif
 }
 
-// Adds a 128-bit step to a 128-bit product.
+// Adds a step of 128 bits to a product of 128 bits.
 static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high, pygpu_u64 more_low, pygpu_u64 more_high) {
 #if defined(__CUDA_ARCH__)
     asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+&l"(low), "+l"(high) : "l"(more_low), "l"(more_high));
@@ -236,7 +236,7 @@ extern "C" __global__ void PYGPU_BOUNDS
 #if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
     place.number += place.number % 2;
 #endif
-    // Index of the first element, counted from the beginning of the first block of numbers.
+    // Index of the first element of the call, counted from the beginning of the first block of numbers.
     long long first = (long long)place.number * (PYGPU_EACH / 4);
 #if PYGPU_SHARES
     if (place.has_half) {
@@ -253,18 +253,18 @@ extern "C" __global__ void PYGPU_BOUNDS
     pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS;
     pygpu_upper upper = pygpu_begin(place.counter, task.keys);
 #if PYGPU_QUICK
-    // Number of blocks of random numbers for the fast loop: the upper words of the counter are equal for all of them,
-    // and the elements of the first block begin at the start of the memory, which is aligned.
+    // Number of blocks of random numbers that the fast loop computes. It is 0 unless the upper words of the counter are
+    // equal for all blocks and the first block's elements begin at the start of the memory, which must be aligned.
     const bool is_straight = first == 0 && least == 0 && (size_t)out % 16 == 0 && place.counter[0] + blocks >= blocks;
     const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
     if (start + PYGPU_THREADS <= straight) {
         pygpu_u64 high, step_high;
-        // The first round multiplies the counter by a constant. From one block of a thread to the next, this product
-        // grows by a fixed step.
+        // The first round multiplies the counter by a constant. Between two consecutive blocks of random numbers of a
+        // thread, this product grows by a fixed step.
         const pygpu_u64 step_low = pygpu_product(PYGPU_FACTOR0, step, step_high);
         pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, place.counter[0] + start + threadIdx.x, high);
         pygpu_vector *to = (pygpu_vector *)out + start * PYGPU_VECTORS;
-        // Last address at which a whole thread block of the fast loop can begin.
+        // Last address at which a thread block can begin its stores in the fast loop.
         const pygpu_vector *const end = (pygpu_vector *)out + (straight - PYGPU_THREADS) * PYGPU_VECTORS;
 #if PYGPU_TURNS
         // Each store of 32 threads covers contiguous memory: the threads exchange their elements through shared memory,

@@ -164,7 +164,7 @@ fn bounded<T: RandomElement>(
 }
 
 /// Calls a function for parts of an array, each with an even number of elements. If the array has an odd number of
-/// elements, the last element is computed as one of a pair.
+/// elements, the last element is computed together with an unused one.
 fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
     for (piece, to) in to.chunks_mut(PIECE).enumerate() {
         let even = to.len() / 2 * 2;
@@ -195,8 +195,8 @@ impl<'a> Numbers<'a> {
         Self { keys, counter, number, half: position.half() }
     }
 
-    /// Returns the same numbers without the half number that was kept from the previous call, for distributions that do
-    /// not use this half.
+    /// Returns a copy of this generator without the half number that it kept from the previous call, for distributions
+    /// that use whole numbers only.
     fn whole(&self) -> Self {
         Self { half: None, ..*self }
     }
@@ -210,12 +210,12 @@ impl<'a> Numbers<'a> {
         Words::new(later(self.counter, block), lane, self.keys)
     }
 
-    /// Reads consecutive random numbers, beginning `first` numbers after the position.
+    /// Reads consecutive random numbers, beginning `first` numbers after the generator's current position.
     fn read(&self, first: usize, to: &mut [u64]) {
         self.read_words(first, to, |word, _| word);
     }
 
-    /// Computes elements from the numbers that begin `first` numbers after the position.
+    /// Computes elements from the numbers that begin `first` numbers after the generator's current position.
     fn read_words<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u64, Lane) -> T) {
         self.read_blocks::<T, 4>(self.number + first as u64, to, |block, words, lane| {
             compute(words[lane], (block, lane as u64))
@@ -250,8 +250,8 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Computes elements from halves of numbers that begin `first` halves after the position. If a half was kept from
-    /// the previous call, this kept half is the first of them.
+    /// Computes elements from halves of numbers that begin `first` halves after the generator's current position. If a
+    /// half was kept from the previous call, this kept half is the first of them.
     fn read_halves<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u32, Lane) -> T) {
         let kept = self.half.filter(|_| first == 0 && !to.is_empty());
         let (own, to) = to.split_at_mut(usize::from(kept.is_some()));
@@ -266,8 +266,8 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Computes the elements of an array in parts, each a multiple of `unit` elements, and copies the parts in stream
-/// order.
+/// Computes the elements of an array in parts, each of which has a multiple of `unit` elements, and copies the parts in
+/// stream order.
 fn write<T: RandomElement>(
     target: &Array,
     stream: &Stream,
@@ -276,8 +276,8 @@ fn write<T: RandomElement>(
 ) -> Result<()> {
     let count = target.layout().size() as usize;
     let mut elements = vec![T::default(); count];
-    // The number of processors is not queried for a small call, because reading it from files takes longer than the
-    // call.
+    // The number of processors is not queried for a small call, because the system reads it from files, which takes
+    // longer than the computation.
     let threads = match count / PART {
         0 | 1 => 1,
         parts => thread::available_parallelism().map_or(1, usize::from).min(parts),
@@ -295,6 +295,7 @@ fn write<T: RandomElement>(
     }
     let shape: Dims = target.layout().shape().collect();
     let layout = Layout::contiguous(&shape, size_of::<T>() as i64, MemoryOrder::C)?;
-    // SAFETY: the vector has the elements of the contiguous layout, and the function waits for the copy.
+    // SAFETY: the vector has as many elements as the contiguous array, and the function waits for the copy before the
+    // vector is dropped.
     unsafe { copy::to_device_and_wait(target, &HostBuffer { address: elements.as_ptr() as usize, layout }, stream) }
 }

@@ -41,7 +41,8 @@ const FAMILY: u16 = 40;
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 /// Number of blocks per multiprocessor. It is several times the four to six blocks that run concurrently, so that an
-/// incomplete last wave costs little. It is small enough that each block amortizes its setup.
+/// incomplete last wave costs little. It is small enough that the setup of a block takes little time relative to the
+/// block's work.
 const BLOCKS: u64 = 24;
 
 const FLOATS: [ScalarType; 2] = [ScalarType::Float32, ScalarType::Float64];
@@ -59,7 +60,7 @@ const WHOLE: [ScalarType; 8] = [
 /// Distributions of the generated elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Distribution {
-    /// The 64-bit numbers of the generator, unprocessed.
+    /// The 64-bit numbers of the generator, without any conversion.
     Raw,
     /// Integers from 0 up to, but excluding, a bound. The smallest value is added to them.
     Bounded,
@@ -141,7 +142,7 @@ pub struct RandomFill<'a> {
 }
 
 impl RandomFill<'_> {
-    /// Whether an element of this type needs only half of a 64-bit number.
+    /// Whether an element of type `kind` is computed from only half of a 64-bit number.
     fn halves(&self, kind: ScalarType) -> bool {
         match self.distribution {
             Distribution::Bounded => self.bounds[0] <= 1 << 32,
@@ -221,8 +222,8 @@ fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     let blocks = (count + each).div_ceil(each * u64::from(threads));
     let blocks = blocks.clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the kernel writes the contiguous elements of the target, and
-    // reads one position.
+    // SAFETY: the arguments match the kernel's declared parameters; the kernel writes the contiguous elements of the
+    // target, and reads one position.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -251,7 +252,8 @@ fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) 
 fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stream) -> Result<Function> {
     let name = task.distribution.name();
     let halves = task.halves(kind);
-    // The kernel omits the addition of a mean of 0, because an element needs only about thirty instructions without it.
+    // The kernel omits the addition of a mean of 0, because an element needs only about thirty instructions without
+    // that addition.
     let is_centered = halves && task.distribution == Distribution::Normal && task.scale[0] as f32 == 0.0;
     let key = [task.distribution as u8, u8::from(halves), kind as u8, u8::from(is_centered)];
     COMPILED.function(stream.device(), &key, name, || {
@@ -309,6 +311,7 @@ pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -
         arguments.push_word(number);
     }
     let shape = LaunchShape { grid: [1, 1, 1], block: [1, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the kernel reads and writes the words of one position.
+    // SAFETY: the arguments match the kernel's declared parameters; the kernel reads and writes the words of one
+    // position.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &[(place.allocation(), Access::Write)]) }
 }

@@ -36,7 +36,7 @@ static __device__ __forceinline__ pygpu_u64 pygpu_product(pygpu_u64 a, pygpu_u64
 #define PYGPU_FACTOR0 0xD2E7470EE14C6C93ull
 #define PYGPU_FACTOR1 0xCA5A826395121157ull
 
-// The keys of all rounds, in 32-bit halves.
+// The keys of all Philox rounds, in 32-bit halves.
 struct pygpu_keys {
     unsigned of[10][4];
 };
@@ -48,7 +48,8 @@ static __device__ __forceinline__ pygpu_u64 pygpu_mixed(pygpu_u64 a, pygpu_u64 b
     return (pygpu_u64)high << 32 | low;
 }
 
-// Applies the rounds from `first` on to a counter, which becomes the four numbers of its block.
+// Applies Philox's rounds, from number `first` on, to a counter. The counter becomes the four random numbers of its
+// block.
 static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_keys &keys, int first) {
 #pragma unroll
     for (int round = first; round < 10; round++) {
@@ -62,8 +63,8 @@ static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_ke
     }
 }
 
-// Results of the first two rounds that depend on all words of a counter except the lowest. They are equal for nearly
-// all blocks of random numbers of a launch.
+// Intermediate results of Philox's first two rounds that depend on all words of a counter except the lowest. They are
+// equal for nearly all blocks of random numbers of a launch.
 struct pygpu_upper {
     pygpu_u64 high, low, low1, mixed;
 };
@@ -89,7 +90,8 @@ static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_up
     pygpu_rounds(c, keys, 2);
 }
 
-// Computes the counter that is `blocks` blocks of four random numbers after `from`.
+// Computes the counter of the block that is `blocks` blocks of four random numbers after the block of the counter
+// `from`.
 static __device__ __forceinline__ void pygpu_later(pygpu_u64 *c, const pygpu_u64 *from, pygpu_u64 blocks) {
     c[0] = from[0] + blocks;
     const pygpu_u64 c1 = from[1] + (c[0] < blocks);

@@ -19,8 +19,8 @@ struct pygpu_parameters {
 // element from its first words without loops and logarithms, or returns a number below 0. Elements that need further
 // words wait in shared memory until each thread can compute one of them.
 
-// Maximum number of waiting elements: all elements of one pass, and from earlier passes fewer elements than the thread
-// block has threads.
+// Maximum number of waiting elements: all elements that the block computes in one pass, and those left over from
+// earlier passes, which are fewer than the block's threads.
 #define PYGPU_WAITING (3 * PYGPU_THREADS)
 
 struct pygpu_pair {

@@ -23,7 +23,7 @@ pub struct SampleFill<'a> {
     pub key: [u64; 2],
     /// The position in the sequence at which the elements begin.
     pub place: PositionSource<'a>,
-    /// The parameters that are the same for all elements.
+    /// The parameters of the sampler that have one value for all elements.
     pub values: [f64; 3],
     /// Parameters for which an array supplies one float64 value per element, in C order.
     pub arrays: [Option<&'a Array>; 3],
@@ -66,8 +66,8 @@ impl SampleFill<'_> {
 /// Fills an array with the elements of a sampler.
 ///
 /// # Errors
-/// `TypeError` for an unsupported type; `ValueError` for read-only memory, and for arrays of parameters that do not
-/// suit the target; `OutOfMemory`; compiler errors; driver errors.
+/// `TypeError` for an unsupported type; `ValueError` for read-only memory, and for arrays of parameters whose shape,
+/// dtype or device does not suit the target; `OutOfMemory`; compiler errors; driver errors.
 pub fn sample(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
     target.check_writable("random numbers")?;
     task.check(target)?;
@@ -96,7 +96,8 @@ fn on_host(array: &Array, stream: &Stream) -> Result<Vec<f64>> {
     let shape: Dims = array.layout().shape().collect();
     let layout = Layout::contiguous(&shape, size_of::<f64>() as i64, MemoryOrder::C)?;
     let buffer = HostBuffer { address: elements.as_mut_ptr() as usize, layout };
-    // SAFETY: the vector has the elements of the contiguous layout, and the function waits for the copy.
+    // SAFETY: the vector has as many elements as the contiguous array, and the function waits for the copy before it
+    // uses the vector.
     unsafe { copy::to_host_and_wait(&buffer, array, stream) }?;
     Ok(elements)
 }
@@ -113,7 +114,7 @@ fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
         told[stream_position::KEYS + index] = value.to_bits();
         if let Some(array) = array {
             told[stream_position::KEYS + 3 + index] = array.address() as u64;
-            // Several arrays of parameters, and the target, may be in the same memory block.
+            // Each memory block is recorded once, because arrays of parameters and the target may be in one block.
             if !uses.iter().any(|(used, _)| used.address() == array.allocation().address()) {
                 uses.push((array.allocation(), Access::Read));
             }
@@ -123,8 +124,8 @@ fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
     let count = target.layout().size() as u64;
     let blocks = count.div_ceil(threads.into()).clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the kernel writes the contiguous elements of the target, and
-    // reads one position, and one element of each array of parameters per element.
+    // SAFETY: the arguments match the kernel's declared parameters; the kernel writes the contiguous elements of the
+    // target, and reads one position, and one element of each array of parameters per element.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 

@@ -1,17 +1,16 @@
-//! Computes the position in the random sequence of Philox4x64-10. The host computes by how much a call advances the
-//! position.
+//! Computes the position in the random sequence of Philox4x64-10. The host computes the position after each call.
 
 /// Number of 64-bit words of a stream position in device memory. The words are the counter (4 words), the index of the
 /// next number in the counter's block, a flag that is set if half a number is left, this half, and padding.
 pub const NUMBERS: usize = 8;
-/// Number of 64-bit words in the keys of all rounds.
+/// Number of 64-bit words in the keys of all Philox rounds.
 pub const KEYS: usize = 2 * ROUNDS;
 
 const ROUNDS: usize = 10;
 const FACTORS: [u64; 2] = [0xD2E7_470E_E14C_6C93, 0xCA5A_8263_9512_1157];
 const BUMPS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xBB67_AE85_84CA_A73B];
 
-/// Returns the keys of all rounds.
+/// Returns the keys of all Philox rounds, computed from the generator's key.
 pub fn keys(key: [u64; 2]) -> [u64; KEYS] {
     std::array::from_fn(|place| key[place % 2].wrapping_add(BUMPS[place % 2].wrapping_mul((place / 2) as u64)))
 }
@@ -36,18 +35,19 @@ pub(super) fn block_of(counter: [u64; 4], keys: &[u64; KEYS]) -> [u64; 4] {
     [a, b, c, d]
 }
 
-/// Amount of random numbers that a call uses.
+/// The part of the random sequence that a call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amount {
     /// Number of 64-bit numbers, or of halves of numbers if `halves` is set.
     pub count: u64,
-    /// Whether `count` is in halves of numbers. An unused half is left for the next call.
+    /// Whether `count` is in halves of numbers. If a half of the last number is unused, the next call uses it.
     pub halves: bool,
-    /// Whether the call starts at an even index of the sequence.
+    /// Whether the call starts at an even index of the sequence; if the next number has an odd index, this number is
+    /// skipped.
     pub even: bool,
 }
 
-/// Holds the position of the next number of a sequence, and the unused half of the previous number, if any.
+/// The position of the next number of a random sequence, and the unused half of the previous number, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamPosition {
     counter: [u64; 4],
@@ -56,13 +56,13 @@ pub struct StreamPosition {
 }
 
 impl StreamPosition {
-    /// Reads a position from its form in device memory.
+    /// Creates a position from the words by which device memory represents it.
     pub fn read(numbers: [u64; NUMBERS]) -> Self {
         let [a, b, c, d, number, has_half, half, _] = numbers;
         Self { counter: [a, b, c, d], number: number % 4, half: (has_half != 0).then_some(half as u32) }
     }
 
-    /// Returns the position in its form for device memory.
+    /// Returns the words by which device memory represents the position.
     pub fn numbers(&self) -> [u64; NUMBERS] {
         let [a, b, c, d] = self.counter;
         [a, b, c, d, self.number, u64::from(self.half.is_some()), self.half.unwrap_or(0).into(), 0]
@@ -96,7 +96,7 @@ impl StreamPosition {
         self.advance(end);
     }
 
-    /// Sets the position to `numbers` numbers after the first number of the current block of four.
+    /// Sets the position to `numbers` numbers after the first number of the current block of four random numbers.
     fn advance(&mut self, numbers: u64) {
         self.counter = later(self.counter, numbers / 4);
         self.number = numbers % 4;

@@ -5,7 +5,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::Arguments;
 use pygpu_layout::Layout;
 
-/// Device code that computes a reduction's input elements, which are otherwise loaded from memory. The input elements
+/// Device code that computes the input elements of a reduction, instead of loading them from memory. The input elements
 /// have the indices of a dense array's elements, but no memory is allocated for them.
 #[derive(Debug)]
 pub struct InputExpression {

@@ -41,7 +41,8 @@ pub struct AxisReduction<'a> {
     pub out: &'a Array,
     /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
-    /// Number that is subtracted from the count of elements per result (`ddof` of `var`).
+    /// Number that is subtracted from the count of elements per result, by which a variance is divided (`ddof` of
+    /// `var`).
     pub less: f64,
 }
 
@@ -91,7 +92,7 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
     let first = COMPILED.function(device, &key(call, &plan, plan.block, false), source::name_of(call.row), of_first)?;
     if plan.splits == 1 {
-        // SAFETY: the function was compiled for this plan, and the plan created for these arrays.
+        // SAFETY: `function` was compiled for this plan, which was made for these arrays.
         return unsafe { launch_first(call, &plan, &first, None, stream) };
     }
     let block = plan.second_block(room);
@@ -99,8 +100,8 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let second = COMPILED.function(device, &key(call, &plan, block, true), source::name_of(call.row), of_second)?;
     let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
     let parts = Array::empty(&[bytes], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?;
-    // SAFETY: the functions were compiled for this plan, and the plan created for these arrays; `parts` has an element
-    // for each result and each part.
+    // SAFETY: both functions were compiled for this plan, which was made for these arrays; `parts` has an element for
+    // each result and each part.
     unsafe {
         launch_first(call, &plan, &first, Some(&parts), stream)?;
         launch_second(call, &plan, &second, block, &parts, stream)
@@ -113,7 +114,7 @@ fn address(array: &Array, plan: &ReductionPlan, side: usize) -> u64 {
 
 fn shape(places: i64, block: BlockShape, splits: u32) -> LaunchShape {
     let blocks = (places as u64).div_ceil(block.all_places());
-    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // The conversion to 32 bits never fails: 2^32 thread blocks would need more elements than fit into a device's
     // memory.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
@@ -154,7 +155,8 @@ unsafe fn launch_first(
     }
     uses.extend(call.mask.map(|mask| (mask.allocation(), Access::Read)));
     uses.push((parts.unwrap_or(call.out).allocation(), Access::Write));
-    // SAFETY: the caller guarantees that function, plan and arrays match and that `parts` is large enough.
+    // SAFETY: the caller guarantees that the function was compiled for the plan, that the plan was made for these
+    // arrays, and that `parts` is large enough.
     unsafe { launch::launch(function, &shape(plan.places, plan.block, plan.splits), stream, &mut values, &uses) }
 }
 
@@ -179,6 +181,7 @@ unsafe fn launch_second(
     values.push_word(call.less.to_bits());
     plan.push(&mut values, false);
     let uses = [(parts.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
-    // SAFETY: the caller guarantees that function, plan and arrays match and that `parts` is large enough.
+    // SAFETY: the caller guarantees that the function was compiled for the plan, that the plan was made for these
+    // arrays, and that `parts` is large enough.
     unsafe { launch::launch(function, &shape(plan.places, block, 1), stream, &mut values, &uses) }
 }

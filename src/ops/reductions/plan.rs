@@ -1,5 +1,5 @@
-//! Plans a reduction: which elements a thread processes, how many threads compute one result together, and whether a
-//! second launch combines partial results.
+//! Plans a reduction: determines which elements a thread processes, how many threads compute one result together, and
+//! whether a second launch combines partial results.
 //!
 //! *Results* are the elements of the output array; each is reduced from `count` input elements.
 
@@ -9,9 +9,9 @@ use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Layout, LoopNest, LoopNestRules};
 
-/// Index of the input array in the loop nest.
+/// Index of the reduction's input array in the loop nest.
 pub const INPUT: usize = 0;
-/// Index of the output array in the loop nest.
+/// Index of the reduction's output array in the loop nest.
 pub const OUT: usize = 1;
 /// Operand number of the mask in the loop nest; the mask selects the elements to reduce.
 pub const MASK: usize = 2;
@@ -34,7 +34,7 @@ pub const BLOCKS: u32 = 8;
 /// Number of thread blocks that a multiprocessor runs concurrently if several elements are loaded at once.
 pub const BLOCKS_OF_PACKS: u32 = 4;
 
-/// How the threads of a block are assigned to results. The fields are compiled into the kernel as constants.
+/// Assignment of a block's threads to the results of a reduction. The fields are compiled into the kernel as constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockShape {
     /// Number of columns into which the threads of a block are divided. Each column computes one result or one pack of
@@ -42,12 +42,12 @@ pub struct BlockShape {
     pub places: u32,
     /// Number of threads per column.
     pub lanes: u32,
-    /// Whether adjacent threads compute the same result. If false, adjacent threads compute adjacent results.
+    /// Whether adjacent threads compute one result together. If false, adjacent threads compute adjacent results.
     pub along: bool,
     /// Number of elements in a pack, i.e. in one vector load. If `along` is set, all elements of a pack belong to one
     /// result. Otherwise each element belongs to a different result.
     pub vector: u32,
-    /// Number of elements, or packs (vector loads), that a thread loads before it combines them.
+    /// Number of elements, or packs (vector loads), that a thread loads at once, before it combines them.
     pub each: u32,
     /// Number of results that a thread computes one after another.
     pub turns: u32,
@@ -91,7 +91,7 @@ pub struct ReductionPlan {
     pub places: i64,
     /// Number of input elements per result.
     pub count: i64,
-    /// How the threads of a block are assigned to results.
+    /// Assignment of a block's threads to results.
     pub block: BlockShape,
     /// Number of thread blocks that share the elements of each result. If this number is greater than 1, a second
     /// launch combines the blocks' partial results.
@@ -174,8 +174,8 @@ fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
 /// Assigns threads to results for an input in which the elements of each result are adjacent in memory.
 fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let packs = count as u64 / u64::from(block.vector);
-    // If each result has few elements, one thread computes it. Each loaded cache line is still used completely, because
-    // adjacent threads read its remaining elements.
+    // If each result has few elements, one thread computes it. Each loaded cache line is used completely all the same,
+    // because adjacent threads read its remaining elements.
     if packs <= 2 * u64::from(block.each) {
         return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
@@ -200,7 +200,7 @@ impl ReductionPlan {
     pub fn second_block(&self, room: DeviceCapacity) -> BlockShape {
         let one = BlockShape { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
-        // If each result has few partial results, the number of threads that combine them is reduced accordingly.
+        // If each result has few partial results, fewer threads combine the partial results of one result.
         let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
         BlockShape { places: room.threads / lanes, lanes, ..block }

@@ -12,9 +12,9 @@ static __device__ inline void pygpu_start(pygpu_state *sum, pygpu_number i) {
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none(i * PYGPU_IN_ROW + (PYGPU_ABREAST > 1 ? 0 : v));
 }
 
-// `next` has E packs of elements, whose addresses are `step` packs apart in memory. Adds the elements of the first
-// `valid` of these packs to the states of their results. If an entry of `counts` is false, the mask excludes the pack,
-// which is skipped.
+// The array `next` contains E packs of elements, which were loaded from addresses that are `step` packs apart. Adds the
+// elements of the first `valid` of these packs to the states of their results. A pack whose entry in `counts` is false
+// is skipped, because the reduction's mask excludes it.
 template <int E>
 static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_packed *next, const bool *counts, pygpu_number i,
                                                pygpu_number step, int valid) {
@@ -50,7 +50,7 @@ static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_pac
 #endif
 }
 
-// A thread has PYGPU_VECTOR states for one result. Joins all of them into the first one.
+// Joins the PYGPU_VECTOR states that a thread has for one result into the first of these states.
 static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 #if PYGPU_ABREAST == 1
 #pragma unroll
@@ -79,8 +79,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     pygpu_state sum[PYGPU_VECTOR];
 #if PYGPU_TURNS > 1
-    // Here one vector load (pack) contains all elements of a result. A thread loads the elements of PYGPU_TURNS results
-    // before it reduces them, so that the loads overlap.
+    // In this case, one vector load (pack) contains all elements of a result. A thread loads the elements of
+    // PYGPU_TURNS results before it reduces them, so that the loads overlap.
     const size_t from = (size_t)blockIdx.x * (PYGPU_THREADS * PYGPU_TURNS) + tid;
     pygpu_packed next[PYGPU_TURNS];
 #pragma unroll
@@ -107,8 +107,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const pygpu_number end = (pygpu_number)count / PYGPU_IN_ROW;
     const pygpu_number step = (pygpu_number)PYGPU_LANES * gridDim.y;
     pygpu_number i = (pygpu_number)PYGPU_LANES * blockIdx.y + lane;
-    // A thread without elements has a state with the highest possible index. In a comparison with an equal element,
-    // functions like `argmin` therefore select the element.
+    // A thread without elements has a state with the highest possible index. Therefore, if a real element is equal to
+    // this state, functions like `argmin` select the element.
 #pragma unroll
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none((pygpu_number)-1);
     if (at < places && i < end) {

@@ -8,8 +8,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(const pyg
                                                                        unsigned long long inner) {
     const unsigned lane = threadIdx.x % PYGPU_LANES;
     const unsigned long long abreast = PYGPU_THREADS / PYGPU_LANES;
-    // All threads of a block run this loop equally often, because the loop contains barriers at which they wait for
-    // each other.
+    // All threads of a block run this loop equally often, because the loop contains barriers, which all threads of the
+    // block must reach.
     for (unsigned long long first = blockIdx.x * abreast; first < results; first += gridDim.x * abreast) {
         const unsigned long long at = first + threadIdx.x / PYGPU_LANES;
         unsigned long long valid = 0;

@@ -20,8 +20,8 @@ const THREADS_ON_CPU: u32 = 16;
 /// segment.
 const LANES: u32 = 32;
 const LANES_ON_CPU: u32 = 4;
-/// If the product of the lengths of the axes after the reduced axis is at least this number, a single thread reduces a
-/// segment. Adjacent threads then read adjacent elements.
+/// If the axes after the reduced axis have at least this number of positions (the product of their lengths), one thread
+/// reduces a whole segment. Adjacent threads then read adjacent elements.
 const INNER_OF_SINGLE_LANE: i64 = 16;
 
 static COMPILED: KernelFamily = KernelFamily::of_library(26);
@@ -36,8 +36,8 @@ pub struct SegmentReduction<'a> {
     pub input: &'a Array,
     /// The starts of the segments: 64-bit integers, each a valid index of the axis.
     pub starts: &'a Array,
-    /// The array for the results. It has the input's shape, except that the length of the divided axis is the number of
-    /// starts.
+    /// The array for the results. It has the input's shape, except that the axis that is divided into segments has one
+    /// index for each segment.
     pub out: &'a Array,
     /// The axis that is divided into segments.
     pub axis: usize,
@@ -89,7 +89,7 @@ pub fn run(call: &SegmentReduction<'_>, stream: &Stream) -> Result<()> {
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
     let uses =
         [(input.allocation(), Access::Read), (starts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-    // SAFETY: these are the kernel's declared parameters; the caller guarantees contiguous arrays of matching shapes,
-    // and starts that are valid indices of the axis.
+    // SAFETY: the arguments match the kernel's declared parameters; the caller guarantees contiguous arrays of matching
+    // shapes, and starts that are valid indices of the axis.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }

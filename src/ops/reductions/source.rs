@@ -172,7 +172,7 @@ struct ReductionFragments<'a> {
     /// Definitions of helper functions, and of the type of a pack, i.e. of the elements of one load. Each of the two
     /// kernels has its own version of them.
     more: String,
-    /// Definitions of functions that the other fragments call.
+    /// Definitions of functions that the other source fragments call.
     preamble: &'a str,
 }
 

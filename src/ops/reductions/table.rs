@@ -37,9 +37,11 @@ pub enum ResultType {
 pub enum Neutral {
     /// The neutral element of the operation, as C source.
     Text(&'static str),
-    /// The maximum of the type. The value only initializes the state; the reduction of an empty array has no result.
+    /// The maximum of the element type. The value only initializes the state; the reduction of an empty array has no
+    /// result.
     Greatest,
-    /// The minimum of the type. The value only initializes the state; the reduction of an empty array has no result.
+    /// The minimum of the element type. The value only initializes the state; the reduction of an empty array has no
+    /// result.
     Least,
 }
 
@@ -56,7 +58,7 @@ pub struct ReductionEntry {
     pub first: &'static str,
     /// C declarations of the state's members after the first one.
     pub others: &'static str,
-    /// Maximum total size in bytes of the state's members, not including two members of the element type.
+    /// Maximum total size in bytes of the state's members, apart from at most two members of the element type.
     pub bytes: usize,
     /// Initial state, before any element is added: the value of the first member, and C source for the values of the
     /// other members. In this source, `at` is the smallest index that an element of the state can have.
@@ -64,7 +66,7 @@ pub struct ReductionEntry {
     /// Code that computes the state of a single element.
     pub map: &'static str,
     /// Code that adds element `{x}` to state `a`, whose elements all precede `{x}`. The text is empty if it costs no
-    /// more to compute the state of `{x}` by `map`, and to join this state into `a` by `join`.
+    /// more to compute the state of `{x}` by the code `map` and then to join it into `a` by the code `join`.
     pub take: &'static str,
     /// Code that adds the first `valid` of the `N` elements in the array `x` to state `a`. The text is empty if adding
     /// the elements one by one costs no more.
@@ -356,7 +358,7 @@ pub static TABLE: &[ReductionEntry] = &[
     },
 ];
 
-/// Returns the entry of the reduction function with this name.
+/// Returns the entry of the reduction function with the given name.
 pub fn row(name: &str) -> Option<&'static ReductionEntry> {
     TABLE.iter().find(|row| row.name == name)
 }

@@ -1,6 +1,6 @@
 // Applies a function in place at positions that may occur repeatedly. Positions are sorted, equal positions keep their
-// order, and one thread applies all values of a position. The result is therefore that of a loop over the indices, bit
-// for bit.
+// order, and one thread applies all values of a position. The result therefore has the same bits as that of a loop over
+// the indices.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(const long long *places, const long long *order,
                                                                        pygpu_kept *array, const pygpu_value *values,
                                                                        long long step, unsigned long long count) {

@@ -27,7 +27,7 @@ pub struct UfuncAt<'a> {
     pub kind: ScalarType,
     /// The array to modify.
     pub array: &'a Array,
-    /// The indices in ascending order, as 64-bit integers, all inside the array.
+    /// The indices in ascending order, as 64-bit integers, all of them valid indices of the array.
     pub places: &'a Array,
     /// For each index in `places`, its position in the caller's unsorted list of indices.
     pub order: &'a Array,
@@ -102,7 +102,7 @@ pub fn at(call: &UfuncAt<'_>, stream: &Stream) -> Result<()> {
     uses.extend(call.values.map(|values| (values.allocation(), Access::Read)));
     let blocks = (count as u64).div_ceil(u64::from(threads)).min(1 << 20) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the caller guarantees that indices are inside the array and
-    // positions inside the values.
+    // SAFETY: the arguments match the kernel's declared parameters; the caller guarantees that indices are inside the
+    // array and positions inside the values.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }

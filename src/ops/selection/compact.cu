@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
 #pragma unroll
     for (int turn = 0; turn < PYGPU_TILES; turn++)
         bits[turn] = pygpu_true(mask, (tile + turn) * PYGPU_TILE + tid * 16 - head, count);
-    unsigned long long sum = 0; // 16 bits for the count of each tile, which has fewer elements
+    unsigned long long sum = 0; // 16 bits suffice for the count of each tile, which has fewer than 2^16 elements
 #pragma unroll
     for (int turn = 0; turn < PYGPU_TILES; turn++) sum |= (unsigned long long)__popc(bits[turn]) << (16 * turn);
     sums[tid] = sum;

@@ -1,4 +1,4 @@
-//! Launches mask operations: counting true elements, take, put and nonzero.
+//! Launches the kernels of mask operations: counting true elements, and `take`, `put` and `nonzero` for a mask.
 
 use super::source::{self, MaskKernel, MaskOperation};
 use pygpu_array::Array;
@@ -15,12 +15,12 @@ use pygpu_memory::{Access, BlockUse, capture};
 use smallvec::SmallVec;
 
 /// Four numbers, in this order: threads in a block, threads in the block that scans the counts, elements in a tile, and
-/// tiles that one block counts. The values must match `compact.cu`.
+/// tiles that one block counts. `compact.cu` relies on these values.
 const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;
 const COUNTED: i64 = 4;
-/// Number of elements up to which a single thread block performs the whole mask operation, which saves launches.
+/// Maximum number of elements for which a single thread block performs the whole mask operation, which saves launches.
 const SMALL: i64 = 2 * TILE;
 
 /// A mask whose elements are contiguous.
@@ -60,13 +60,14 @@ impl Mask {
 /// For each tile of a mask, the number of true elements in all earlier tiles. `told` is the readback of the total
 /// number of true elements.
 struct TileOffsets {
-    /// Array with one 64-bit offset per tile and the total, followed by one 32-bit count per tile.
+    /// Array that contains a 64-bit offset for each tile, the total number of true elements, and a 32-bit count for
+    /// each tile, in this order.
     numbers: Array,
     told: Readback,
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // The conversion to 32 bits never fails: 2^32 thread blocks would need more elements than fit into a device's
     // memory.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
@@ -91,14 +92,14 @@ impl TileOffsets {
         arguments.push_word(counts);
         arguments.push_word(tiles as u64);
         let blocks = (tiles + COUNTED - 1) / COUNTED;
-        // SAFETY: these are the kernel's declared parameters; `numbers` has room for all tiles.
+        // SAFETY: the arguments match the kernel's declared parameters, and `numbers` has an entry for each tile.
         unsafe { launch::launch(&count, &shape(blocks, THREADS), stream, &mut arguments, &[mask.used(), written])? };
         let mut arguments = Arguments::new();
         [counts, numbers.address() as u64, tiles as u64, told.address()]
             .into_iter()
             .for_each(|word| arguments.push_word(word));
-        // SAFETY: these are the kernel's declared parameters; `numbers` has room for all tiles, and the readback is
-        // read only after the kernel.
+        // SAFETY: the arguments match the kernel's declared parameters; `numbers` has an entry for each tile, and the
+        // readback is read only after the kernel.
         unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
         Ok(Self { numbers, told })
     }
@@ -112,8 +113,8 @@ struct MaskMove<'a> {
     /// and moves no elements.
     array: Option<(&'a Array, i64)>,
     values: &'a Array,
-    /// Stride of the values in bytes. If indices are computed, the distance in bytes between the indices along one axis
-    /// and those along the next axis.
+    /// Stride in bytes between the values that are copied or assigned. If indices are computed, the distance in bytes
+    /// between the indices along one axis and those along the next axis.
     step: i64,
     /// The required number of true elements; negative if any number is allowed.
     expected: i64,
@@ -149,13 +150,13 @@ impl MaskMove<'_> {
         uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
         let shape = shape(if starts.is_some() { tiles } else { 1 }, THREADS);
         // SAFETY: the kernel was compiled for elements of this size and this loop nest; the caller has allocated the
-        // results.
+        // result arrays in the required sizes.
         unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
     }
 }
 
-/// Returns the kernel for an array, the array's loop nest in C order as kernel parameters, and the offset of the first
-/// element.
+/// Returns the compiled kernel for an array, the array's loop nest in C order as kernel parameters, and the offset of
+/// the first element.
 fn walk_of(array: &Array, task: MaskOperation) -> Option<(MaskKernel, ParameterBlock, i64)> {
     let layout = array.layout();
     let unit = layout.itemsize();

@@ -28,7 +28,7 @@ pub(super) struct MaskKernel {
     pub(super) task: MaskOperation,
     /// Size of an element in bytes.
     pub(super) unit: i64,
-    /// Width of the indices in the kernel.
+    /// Width of the element indices in the kernel: 32 or 64 bits.
     pub(super) span: IndexWidth,
     pub(super) rank: usize,
 }

@@ -52,7 +52,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
             for (unsigned pair = tid; pair < PYGPU_CAPACITY / 2; pair += PYGPU_THREADS) {
                 const unsigned low = pair & ((1u << reach) - 1), at = 2 * pair - low, other = at + (1u << reach);
                 const pygpu_row_item a = pygpu_item_at(keys, places, at), b = pygpu_item_at(keys, places, other);
-                // In the last stage, all rows are sorted in ascending order.
+                // In the last stage of the bitonic network, all rows are sorted in ascending order; in earlier stages,
+                // every second part is sorted in descending order.
                 const bool is_up = size == log || !(at >> size & 1);
                 if (is_up ? pygpu_stands_behind(a, b) : pygpu_stands_behind(b, a)) {
                     pygpu_put_item(keys, places, at, b);
@@ -67,7 +68,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
         const unsigned place = at & last;
         if (row < rows && place < count) {
 #if PYGPU_PLACES
-            // 0 and -0 have the same key, so the element is read from the input again instead of decoded from its key.
+            // Because 0 and -0 have the same key, an element is not decoded from its key, but read from the input
+            // again.
             if (values) values[row * count + place] = from[row * count + places[at]];
             order[row * count + place] = places[at];
 #else

@@ -54,8 +54,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     values.push_word(log.into());
     let mut uses: Vec<BlockUse<'_>> = vec![(rows.input.allocation(), Access::Read)];
     uses.extend(outputs.into_iter().flatten().map(|output| (output.allocation(), Access::Write)));
-    // SAFETY: the kernel was compiled for these keys; the arrays have the numbers of elements that are passed to the
-    // kernel.
+    // SAFETY: the kernel was compiled for sort keys of this type; the arrays have the numbers of elements that are
+    // passed to the kernel.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses) }
 }
 

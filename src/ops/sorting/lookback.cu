@@ -10,7 +10,7 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_FIRST_LANE(lanes) (__ffs((int)(lanes)) - 1)
 #endif
 
-// HIP code uses the warp functions without a mask of lanes, because every HIP compiler has them.
+// HIP code uses the warp functions without a mask of lanes, because every HIP compiler supports this form.
 #if defined(__HIP__) && !defined(__PYGPU_CPU__)
 #define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot(bit))
 #define PYGPU_SHUFFLE(value, lane) __shfl(value, lane)
@@ -28,14 +28,14 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_PEEK(word) (*(volatile const pygpu_number *)(word))
 #define PYGPU_SAY(word, value) (*(volatile pygpu_number *)(word) = (value))
 #endif
-// On the CPU a polling thread must let other threads continue.
+// On the CPU backend, a thread that polls a word must let the other threads run, one of which writes the word.
 #ifdef __PYGPU_CPU__
 #define PYGPU_YIELD() __threadfence()
 #else
 #define PYGPU_YIELD() ((void)0)
 #endif
 
-// A word that a tile publishes: a count, and in the two bits above the count whether the count includes all earlier
+// A word that a tile publishes: a count, and above it two bits that encode whether the count includes all earlier
 // tiles.
 #define PYGPU_SHIFT (8 * sizeof(pygpu_number) - 2)
 #define PYGPU_OF_TILE ((pygpu_number)1 << PYGPU_SHIFT)

@@ -1,5 +1,5 @@
-//! Contains device functions for warps, and for decoupled look-back: each tile publishes its counts, and a later tile
-//! adds up the counts of earlier tiles.
+//! Contains device functions for communication within warps, and for decoupled look-back: each tile publishes its
+//! counts, and a later tile adds up the counts of earlier tiles.
 
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::{Device, PerDevice, per_device};

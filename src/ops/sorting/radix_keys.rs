@@ -8,18 +8,18 @@
 
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// Determines how elements are converted to keys.
+/// The type and the order of a sort, which determine how elements are converted to keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
     /// The type of the elements.
     pub kind: ScalarType,
     /// Whether the order is descending.
     pub descending: bool,
-    /// Whether 0 and -0 have the same key, as required by sorts that order equal elements by position.
+    /// Whether 0 and -0 have the same key. Sorts that order equal elements by their positions require this.
     pub as_equal: bool,
 }
 
-/// Returns the unsigned C type with this number of bytes.
+/// Returns the unsigned C integer type that has the given number of bytes.
 fn unsigned(bytes: usize) -> &'static str {
     match bytes {
         1 => "unsigned char",
@@ -29,7 +29,7 @@ fn unsigned(bytes: usize) -> &'static str {
     }
 }
 
-/// Constants of a floating-point type, for the conversion between its elements and keys.
+/// Constants of a floating-point type, for the conversion between its elements and sort keys.
 struct Float {
     bytes: usize,
     /// The bit pattern of positive infinity.
@@ -50,12 +50,13 @@ impl Float {
 }
 
 impl Keys {
-    /// Returns the size of a key in bytes.
+    /// Returns the size of a sort key in bytes.
     pub fn bytes(&self) -> usize {
         DType::new(self.kind).itemsize()
     }
 
-    /// Returns the number of radix passes, one for each byte. A bool needs one pass although it has one bit.
+    /// Returns the number of radix passes, one for each byte of a key. The key of a bool has one byte, although only
+    /// one bit of it is used.
     pub fn passes(&self) -> u32 {
         self.bytes() as u32
     }
@@ -104,7 +105,7 @@ impl Keys {
             }
             _ => 0,
         };
-        // Any byte other than 0 counts as true.
+        // The memory of a bool may contain any byte; every byte other than 0 counts as true.
         let bits = if self.kind == ScalarType::Bool { "(pygpu_key)(element != 0)" } else { "element" };
         // For descending order the key of a bool is inverted. The inversion also sets the bits above the lowest one, so
         // these bits are cleared.

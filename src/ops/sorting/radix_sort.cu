@@ -1,7 +1,7 @@
 // Sorts long rows by the bytes of their keys, the lowest first, with one pass over the keys for each byte (Adinets and
 // Merrill, "Onesweep", 2022). A thread block has a tile of PYGPU_TILE keys. It counts the tile's digits, and publishes
 // these counts before it orders its keys. The sum of the counts of all earlier tiles is the offset of the tile. Counts
-// are integers, so the result does not depend on which block comes first.
+// are integers, so the result does not depend on the order in which the blocks run.
 #define PYGPU_THREADS 256
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(con
         if (own[i]) atomicAdd(&all[i], (pygpu_number)own[i]);
 }
 #else
-// Returns the sum of the numbers that all earlier threads of the block pass to this function.
+// Returns the sum of the numbers that the threads with lower indices in the block pass to this function.
 static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_number *shared) {
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     pygpu_number sum = own;
@@ -94,14 +94,15 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                      unsigned *ticket) {
     __shared__ unsigned digits[PYGPU_WARPS * 256];
     __shared__ pygpu_lanes written[PYGPU_WARPS * 256];
-    // Shared memory for the keys, and later for the positions.
+    // Shared memory of a thread block, first for the keys of its tile and later for their positions.
     __shared__ unsigned long long shared[PYGPU_TILE_WORDS];
     pygpu_key *const keys = (pygpu_key *)shared;
     __shared__ pygpu_number base[256], sums[PYGPU_WARPS];
     __shared__ unsigned drawn;
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     const bool is_first = pass == 0, is_last = pass == PYGPU_PASSES - 1;
-    // Thread blocks take tiles in the order of their indices, so that a block waits only for blocks that are running.
+    // Thread blocks take tiles in the order of the tiles' indices, so that a block waits only for blocks that are
+    // running.
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
     unsigned *own = digits + warp * 256;
     pygpu_lanes *own_written = written + warp * 256;
@@ -115,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
     const size_t offset = (size_t)row * count;
     elements += offset;
-    // A warp processes consecutive keys. Each lane processes every PYGPU_WARP-th of these keys.
+    // A warp processes consecutive keys. Each lane processes every PYGPU_WARP-th of the warp's keys.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
     pygpu_key key[PYGPU_EACH];
     if (is_first) {
@@ -132,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     for (int turn = 0; turn < PYGPU_EACH; turn++) atomicAdd(&own[pygpu_digit(key[turn], pass)], 1u);
     __syncthreads();
 
-    // From here on, a thread also handles one digit: the one whose value is the index of the thread.
+    // From here on, each thread also processes the counts of one digit value, which equals the thread's index.
     unsigned sum = 0;
 #pragma unroll
     for (int other = 0; other < PYGPU_WARPS; other++) {
@@ -150,8 +151,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     if (tile == 0) before = pygpu_sum_before(counts[((size_t)row * PYGPU_PASSES + pass) * 256 + tid], sums);
     __syncthreads();
 
-    // Computes the rank of each key in the tile. Keys with the same digit in earlier warps, lanes and turns precede the
-    // key.
+    // Computes the rank of each key in the tile. A key follows all keys with the same digit that earlier warps, earlier
+    // turns of its warp, or earlier lanes process.
 #if PYGPU_PLACES
     unsigned rank[PYGPU_EACH];
 #endif
@@ -177,7 +178,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     base[tid] = before - begin;
     __syncthreads();
 #if PYGPU_PLACES
-    // The positions are read from global memory here, so that these reads overlap with the stores of the keys.
+    // The positions are read from global memory before the keys are stored, so that these reads overlap with the stores
+    // of the keys.
     pygpu_place own_place[PYGPU_EACH];
     pygpu_number target[PYGPU_EACH];
     if (!is_first) places_from += offset + start;
@@ -215,8 +217,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                 ((pygpu_place *)places_to)[offset + target[turn]] = places[i];
             } else {
                 ((long long *)places_to)[offset + target[turn]] = (long long)places[i];
-                // 0 and -0 have the same key, so the element is read from the input again instead of decoded from its
-                // key.
+                // Because 0 and -0 have the same key, an element is not decoded from its key, but read from the input
+                // again.
                 if (to) ((pygpu_element *)to)[offset + target[turn]] = elements[places[i]];
             }
         }

@@ -23,9 +23,9 @@ const SWEEP: &str = "pygpu_sort_sweep";
 /// Threads per block: one for each value of a digit, which has 8 bits.
 const THREADS: i64 = 256;
 
-/// Number of thread blocks that a multiprocessor runs concurrently. The first number is for sorts without positions;
-/// the second one is for sorts with positions, which need more registers. These numbers, and the numbers of keys in
-/// [`each`], were measured on an H200.
+/// Number of thread blocks that a multiprocessor runs concurrently. The first number applies to sorts that return no
+/// positions, the second one to sorts that return positions, which need more registers. These numbers, and the numbers
+/// of keys in [`each`], were measured on an H200.
 const BLOCKS: [u32; 2] = [4, 3];
 
 /// Number of bytes that a thread of the counting kernel loads at once.
@@ -65,7 +65,8 @@ impl RadixSortPlan {
     }
 }
 
-/// Returns the size in bytes of an element's position between the passes; 0 without positions.
+/// Returns the size in bytes in which an element's position is stored between the radix passes; 0 if no positions are
+/// sorted.
 const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     match (with_places, is_long) {
         (false, _) => 0,
@@ -74,7 +75,8 @@ const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     }
 }
 
-/// Returns the number of keys per thread. `bytes` is the size of a key or of a position, whichever is larger.
+/// Returns the number of keys that a thread sorts in each pass. `bytes` is the size of a key or of a position,
+/// whichever is larger.
 const fn each(bytes: usize, with_places: bool) -> usize {
     match (bytes, with_places) {
         (1, false) => 16,
@@ -87,10 +89,10 @@ const fn each(bytes: usize, with_places: bool) -> usize {
 
 /// Device memory that all passes use.
 struct RadixSortScratch {
-    /// Digit counts for each row and pass, look-back entries of the tiles in even passes, and the counters that number
-    /// the tiles.
+    /// Digit counts for each row and pass, look-back entries of the tiles in even passes, and the counters from which
+    /// thread blocks take their tile indices.
     memory: Array,
-    /// Look-back entries of the tiles in odd passes. Each pass clears the entries for the next pass.
+    /// Look-back entries of the tiles in odd passes. Each pass sets the entries that the next pass uses to zero.
     other: Array,
     said: i64,
     tickets: i64,
@@ -121,7 +123,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let count = compiled(rows, &plan, device, true)?;
     let sweep = compiled(rows, &plan, device, false)?;
     let state = RadixSortScratch::new(rows, &plan, stream)?;
-    // SAFETY: the kernel was compiled for these keys; the scratch memory has the size for them.
+    // SAFETY: the kernel was compiled for sort keys of this type; the scratch memory was allocated with the size that
+    // this plan requires.
     unsafe { launch_count(rows, &count, &state, stream)? };
     // The passes alternate between two buffers, so that the last pass writes to the result. If positions are sorted
     // too, the last pass reads the original elements again, which must therefore not be overwritten.
@@ -132,7 +135,7 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     };
     let keys = pairs(rows.keys.bytes() as i64, rows.values.filter(|_| !plan.with_places))?;
     let places = match plan.with_places {
-        // Between the passes, a position is stored in fewer bytes than in the result.
+        // Between the radix passes, a position occupies fewer bytes than the 8 bytes that it has in the result.
         true => Some(pairs(plan.number_bytes(), None)?),
         false => None,
     };
@@ -142,8 +145,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
         let to = if is_last { rows.values } else { Some(&keys[side]) };
         let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
         let step = RadixPass { from, places_from, to, places_to, pass };
-        // SAFETY: the kernel was compiled for these keys, and the scratch memory has the size for them; the arrays have
-        // room for a key and a position of each element.
+        // SAFETY: the kernel was compiled for sort keys of this type, and the scratch memory was allocated with the
+        // size that this plan requires; the arrays have room for a key and a position of each element.
         unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
         (from, places_from) = (to, places_to);
     }
@@ -166,7 +169,7 @@ fn shape(grid: [u32; 2]) -> LaunchShape {
 /// Launches the kernel that counts the digits.
 ///
 /// # Safety
-/// The function and the state must have been created for the plan of these rows.
+/// `function` must have been compiled, and the scratch memory created, for the plan of these rows.
 unsafe fn launch_count(
     rows: &SortInput<'_>,
     function: &Function,
@@ -181,7 +184,7 @@ unsafe fn launch_count(
     let blocks = (rows.count / (THREADS * counted_each(rows) as i64)).clamp(1, most);
     let uses = [(rows.input.allocation(), Access::Read), (state.memory.allocation(), Access::Write)];
     let grid = [u32::try_from(rows.rows).unwrap_or(u32::MAX), blocks as u32];
-    // SAFETY: the caller guarantees that function, state and rows belong to one plan.
+    // SAFETY: the caller guarantees that the function and the scratch memory were created for the plan of these rows.
     unsafe { launch::launch(function, &shape(grid), stream, &mut values, &uses) }
 }
 
@@ -221,7 +224,8 @@ unsafe fn launch_sweep(
     uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
     uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
     let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
-    // SAFETY: the caller guarantees that function, state and rows belong to one plan, and the sizes of the arrays.
+    // SAFETY: the caller guarantees that the function and the scratch memory were created for the plan of these rows,
+    // and that the arrays have room for a key and a position of each element.
     unsafe { launch::launch(function, &shape([blocks, 1]), stream, &mut values, &uses) }
 }
 

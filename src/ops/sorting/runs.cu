@@ -11,7 +11,8 @@ struct alignas(sizeof(pygpu_element) * PYGPU_PACK) pygpu_pack {
     pygpu_element item[PYGPU_PACK];
 };
 
-// Returns the number of runs that begin before the tile. A warp reads the words of as many tiles as it has lanes.
+// Returns the number of runs that begin before the tile. A warp reads the published words of as many tiles at once as
+// it has lanes.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
     const int lane = threadIdx.x;
     pygpu_number before = 0;
@@ -19,7 +20,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
         pygpu_number word = PYGPU_UP_TO_TILE;
         while (other >= 0 && (word = PYGPU_PEEK(&said[other])) == 0) PYGPU_YIELD();
         const pygpu_lanes whole = PYGPU_BALLOT(word >= PYGPU_UP_TO_TILE);
-        // Counts are added backwards, up to and including the nearest tile whose count includes all earlier tiles.
+        // The counts of earlier tiles are added up, from the nearest tile backwards to the first tile whose count
+        // already includes all tiles before it.
         const bool counts = whole == 0 || lane <= PYGPU_FIRST_LANE(whole);
         pygpu_number sum = counts ? PYGPU_NUMBER_OF(word) : 0;
 #pragma unroll
@@ -45,7 +47,7 @@ static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, 
 
 static __device__ inline bool pygpu_is_first(pygpu_element before, pygpu_element own) {
     // NaNs are at the end of the sorted elements. Complex numbers with a NaN are equal even if their other parts
-    // differ. With PYGPU_NAN_APART each NaN is a separate run.
+    // differ. If PYGPU_NAN_APART is set, each NaN is a separate run.
     return pygpu_has_nan(own) ? PYGPU_NAN_APART || !pygpu_has_nan(before) : pygpu_differ(pygpu_encode(before), pygpu_encode(own));
 }
 
@@ -54,7 +56,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
                     long long *inverse, long long *total, pygpu_number count, pygpu_number *said, unsigned *ticket) {
     __shared__ unsigned sums[PYGPU_WARPS], drawn;
     __shared__ pygpu_number before_tile;
-    // The values of the tile's runs. They are contiguous here, so that adjacent threads write adjacent elements.
+    // The values of the tile's runs. In shared memory they are contiguous, so that adjacent threads write adjacent
+    // elements to global memory.
     __shared__ pygpu_element firsts[PYGPU_TILE];
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
@@ -62,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
     const unsigned tile = drawn;
     const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
-    // A warp processes consecutive elements. Each lane processes every PYGPU_WARP-th vector load (pack) of these
+    // A warp processes consecutive elements. Each lane loads every PYGPU_WARP-th pack (vector load) of the warp's
     // elements.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane * PYGPU_PACK;
     sorted += start;
@@ -81,8 +84,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
             if (i < valid) own[turn] = sorted[i];
         }
     }
-    // One bit for each element, which is set if a run begins at the element. The element before those of a lane was
-    // read by an adjacent lane, so this element is in the cache.
+    // One bit for each element, which is set if a run begins at the element. To detect a run, a lane also reads the
+    // element before its first one. An adjacent lane has loaded that element, so it is in the cache.
     unsigned begins = 0;
 #pragma unroll
     for (int round = 0; round < PYGPU_ROUNDS; round++) {

@@ -23,7 +23,7 @@ const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
 /// Maximum size in bytes of the elements that one thread processes. The value is large because each thread block waits
-/// for the previous block, and more elements per thread mean fewer blocks.
+/// for the previous block, and more elements per thread mean fewer blocks and fewer waits.
 const BYTES_OF_THREAD: u64 = 128;
 /// Maximum number of elements that one thread processes. The limit exists because each element needs one bit of a
 /// 32-bit word.
@@ -32,7 +32,7 @@ const MOST_EACH: u64 = 32;
 /// Size in bytes of a pack, i.e. of the elements that a thread loads by one instruction.
 const BYTES_OF_PACK: u64 = 16;
 
-/// Returns the number of elements per thread.
+/// Returns the number of elements that one thread of the kernel processes.
 fn each(dtype: DType) -> u64 {
     (BYTES_OF_THREAD / dtype.itemsize() as u64).min(MOST_EACH)
 }
@@ -41,7 +41,7 @@ fn each(dtype: DType) -> u64 {
 pub(super) struct Runs {
     /// The value of each run, i.e. its first element.
     pub(super) values: Array,
-    /// The position of each run's first element, followed by the number of elements.
+    /// The position of each run's first element, followed by the total number of elements as the end of the last run.
     pub(super) starts: Option<Array>,
     /// The index of each element's run, stored at the element's position before the sort.
     pub(super) inverse: Option<Array>,
@@ -96,8 +96,8 @@ pub(super) fn runs(sorted: &Array, beside: RunOutputs<'_>, stream: &Stream) -> R
     let written = outputs.into_iter().flatten().chain([&state]).map(|array| (array.allocation(), Access::Write));
     let uses: Vec<BlockUse<'_>> = read.chain(written).collect();
     let shape = LaunchShape { grid: [tiles as u32, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel was compiled for these keys; the output arrays have as many elements as the sorted one, and
-    // the look-back memory has an entry for each tile. The readback is read only after the kernel.
+    // SAFETY: the kernel was compiled for sort keys of this type; the output arrays have as many elements as the sorted
+    // one, and the look-back memory has an entry for each tile. The readback is read only after the kernel.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses)? };
     Ok(found)
 }

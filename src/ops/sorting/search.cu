@@ -19,7 +19,8 @@ typedef unsigned long long pygpu_number;
 #define PYGPU_HAND sorted
 #endif
 
-// Returns the number of sorted elements before a value; with `right`, including those equal to the value.
+// Returns the number of sorted elements before a value; if `right` is set, including the elements that are equal to the
+// value.
 static __device__ inline pygpu_number pygpu_place(PYGPU_SORTED, pygpu_number length, pygpu_key key, int right) {
     pygpu_number first = 0;
     while (length) {

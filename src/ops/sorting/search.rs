@@ -26,11 +26,12 @@ const COUNT: &str = "pygpu_count_places";
 const SUM: &str = "pygpu_sum_runs";
 
 const THREADS: u32 = 256;
-/// Size in bytes of the keys that a thread block keeps in shared memory.
+/// Maximum size in bytes of the sorted keys that a thread block copies to shared memory.
 const HELD: i64 = 8192;
-/// Number of bins that a thread block counts in shared memory.
+/// Maximum number of bins for which a thread block counts in shared memory instead of global memory.
 const FEW: i64 = 4096;
-/// Number of blocks per multiprocessor for kernels whose blocks first load shared memory.
+/// Number of blocks per multiprocessor for kernels whose blocks first copy data to shared memory, so that more blocks
+/// would repeat this copy.
 const BLOCKS: u64 = 8;
 /// Minimum average length of the runs of weights for which `THREADS` threads sum each run. For shorter runs, 32 threads
 /// sum each run.
@@ -40,8 +41,8 @@ const LONG: i64 = 128;
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// Determines the task of a search kernel: to find the positions of values, to count the found positions, or to count
-/// the values themselves.
+/// Determines the task of a search kernel: to find the position of each value, to count the values at each
+/// position (a histogram), or to count the values as indices, without a search (`bincount`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SearchVariant {
     searches: bool,
@@ -53,9 +54,9 @@ struct SearchVariant {
 /// How the bins are defined.
 #[derive(Clone, Copy)]
 pub enum Counted<'a> {
-    /// Bins are the intervals between these sorted edges, which have the values' type.
+    /// The bins are the intervals between the sorted elements of this array (the edges), which have the values' type.
     Between(&'a Array),
-    /// Bins are the integers from 0 up to, but excluding, this number.
+    /// The bins are the integers from 0 up to, but excluding, this number.
     Below(i64),
 }
 
@@ -74,7 +75,7 @@ pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> R
     Ok(places)
 }
 
-/// Counts the values in each bin, as 64-bit integers.
+/// Counts the values in each bin. The counts are 64-bit integers.
 ///
 /// # Errors
 /// The errors of [`search`].
@@ -127,7 +128,7 @@ fn run(
     let blocks = count.div_ceil(u64::from(THREADS)).clamp(1, most.max(1)) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
     // SAFETY: the kernel was compiled for this type; `result` has an element for each value or bin, and the kernel
-    // counts no bin beyond the end of `result`.
+    // ignores values outside of all bins.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -187,8 +188,8 @@ pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream
     let uses: Vec<BlockUse<'_>> = read.into_iter().chain([(sums.allocation(), Access::Write)]).collect();
     let blocks = u32::try_from(runs).unwrap_or(u32::MAX).min(1 << 30);
     let shape = LaunchShape { grid: [blocks, parts as u32, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; the caller guarantees that positions are inside the weights
-    // and starts inside the positions.
+    // SAFETY: the arguments match the kernel's declared parameters; the caller guarantees that positions are inside the
+    // weights and starts inside the positions.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
     Ok(sums)
 }

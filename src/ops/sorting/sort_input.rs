@@ -34,7 +34,7 @@ pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
     Ok(Some(copied))
 }
 
-/// Allocates an array of bytes in device memory.
+/// Allocates an array of `bytes` bytes in device memory.
 pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
     let layout = Layout::contiguous(&[bytes], 1, MemoryOrder::C)?;
     Array::on_new_memory(layout, DType::new(ScalarType::UInt8), stream.clone())

@@ -27,8 +27,8 @@ pub struct UniqueOutputs {
 pub struct Unique {
     /// The distinct values in ascending order.
     pub values: Array,
-    /// For each distinct value, the index of its first occurrence in the sorted elements; followed by the number of
-    /// elements.
+    /// For each distinct value, the index of its first occurrence in the sorted elements; followed by the total number
+    /// of elements as the end of the last run.
     pub starts: Option<Array>,
     /// For each sorted element, its position before the sort.
     pub places: Option<Array>,

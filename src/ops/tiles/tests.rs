@@ -6,7 +6,7 @@ fn dense(shape: &[i64], itemsize: i64) -> Layout {
     Layout::contiguous(shape, itemsize, MemoryOrder::C).unwrap()
 }
 
-/// Plans tiles for arrays of which only the last is written.
+/// Plans tiles for a kernel that writes only the last of the arrays.
 fn turned(layouts: &[&Layout], itemsize: usize) -> Option<TileTraversal> {
     let written = layouts.len() - 1;
     let walk = LoopNest::plan(layouts, LoopNestRules { lead: Some(written), reduced: 0 }).unwrap();

@@ -23,7 +23,7 @@ pub struct Spacing<'a> {
     pub step: &'a [u8],
     /// Number of steps by which the kernel divides `step`, if the step between two values would underflow; otherwise 0.
     pub parts: i64,
-    /// Whether the last element is exactly `stop`.
+    /// Whether `stop` is written to the last element instead of a computed value.
     pub ends: bool,
 }
 
@@ -75,14 +75,14 @@ enum ArangeSequence {
 
 fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(&[target], false)?;
-    // SAFETY: the kernel was created for an array of this type, and the plan for this array; the values have the
-    // declared types.
+    // SAFETY: `known` created the kernel for an array of this type, and the plan was made for this array; the callers
+    // pass the values in the kernel's declared types.
     unsafe { kernel.run(&plan, &[target], &mut values, None, stream) }
 }
 
 fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Result<&'static Elementwise> {
-    // Keys of other kernels begin with the address of a table entry. The numbers of `ArangeSequence` cannot be equal to
-    // such an address, because they are too small.
+    // Keys of other kernels begin with the address of a table entry. The key of this kernel begins with the number of
+    // an `ArangeSequence`, which is too small to be an address.
     let key = (sequence as usize, (kind as u64) << 8 | output as u64);
     if let Some(known) = kernel_cache::find(key) {
         return Ok(known);
@@ -98,7 +98,7 @@ fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Resu
 }
 
 /// Returns the source that computes an element. Integers wrap around, as in NumPy. Floats are rounded after the product
-/// and again after the sum.
+/// of step and index, and again after the sum with the start.
 fn arange_text(kind: ScalarType) -> String {
     let class = type_of(kind);
     let far = match kind {
@@ -111,7 +111,7 @@ fn arange_text(kind: ScalarType) -> String {
 
 fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     let class = type_of(kind);
-    // For 16-bit types NumPy rounds after each operation.
+    // For 16-bit floats, the result of each operation is rounded to 16 bits, as in NumPy.
     let rounded = |text: &str| match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
         _ => format!("({text})"),
@@ -131,7 +131,7 @@ fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
 }
 
 /// Creates a kernel with three groups of arguments: scalars of the type in which the values are computed, integers, and
-/// the target.
+/// the target array.
 fn write(
     name: &str,
     kind: ScalarType,

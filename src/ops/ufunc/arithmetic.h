@@ -1,5 +1,5 @@
-// Functions of the table of operations that C lacks or defines differently than NumPy. This header includes no other
-// header, like access.h.
+// Functions of the table of operations that C lacks or defines differently than NumPy. Like access.h, this header
+// includes no other header.
 namespace pygpu_op {
 
 // Integer division as in NumPy. A divisor of 0 gives 0; the minimum of the type divided by -1 gives the minimum.
@@ -15,7 +15,7 @@ template <class T> __device__ inline T floor_remainder(T a, T b) {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Python's divmod of floats, like NumPy's npy_divmod.
+// Quotient and remainder of floats by the rules of Python's divmod, computed like NumPy's npy_divmod.
 template <class T> __device__ inline T floor_modulo(T a, T b) {
     T rest = fmod(a, b);
     if (b == 0) return rest;
@@ -81,8 +81,8 @@ template <class T> __device__ inline T logaddexp2(T a, T b) {
 }
 
 // Most code of a sine of floats is the argument reduction for large angles. The following functions contain this code
-// once, because they are not inlined. Their callers compute small angles by an inlined sine: the comparison tells the
-// compiler that these angles need no reduction.
+// once, because they are not inlined. Their callers compute small angles by an inlined sine: because of the comparison
+// before it, the compiler omits the reduction for these angles.
 __device__ __noinline__ float sine_of_large(float a) { return sin(a); }
 __device__ __noinline__ float cosine_of_large(float a) { return cos(a); }
 __device__ __noinline__ float tangent_of_large(float a) { return tan(a); }
@@ -104,7 +104,8 @@ template <class T> __device__ inline T finite(T a, T nan, T above, T below) {
     return a != a ? nan : a - a == 0 ? a : a > 0 ? above : below;
 }
 
-// The logarithm to the base 2. Exact for powers of two, for which CUDA's function of double has an error of one ulp.
+// The logarithm to the base 2. The result is exact for powers of two, for which CUDA's function of double has an error
+// of one ulp.
 __device__ inline float binary_logarithm(float a) { return log2(a); }
 __device__ inline double binary_logarithm(double a) {
     if (!(a > 0) || a - a != 0) return log2(a);
@@ -143,13 +144,14 @@ template <class Z> __device__ inline Z complex_power(Z a, Z b) {
 // Functions" (1987). They preserve the signs of zeros on both sides of a branch cut.
 template <class Z> __device__ inline Z turned(Z z) { return Z(-z.imag(), z.real()); }
 template <class Z> __device__ inline Z turned_back(Z z) { return Z(z.imag(), -z.real()); }
-// By the rules of C99 (annex G), which NumPy and the array API follow, infinite and NaN parts are handled separately.
+// By the rules of C99 (annex G), which NumPy and the array API follow, the results for infinite and NaN parts are
+// special cases.
 template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
 template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
-// Values from which the results of complex numbers that are not finite are built: a magnitude, a NaN, and a zero with a
-// given sign.
+// Values from which the results of functions of infinite or NaN complex numbers are built: a magnitude, a NaN, and a
+// zero with a given sign.
 template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
 template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
 template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }
@@ -191,8 +193,8 @@ template <class Z> __device__ inline Z complex_exp2(Z z) {
     typedef decltype(z.real()) T;
     return complex_exp(Z(z.real() * (T)0.6931471805599453, z.imag() * (T)0.6931471805599453));
 }
-// The logarithm of the absolute value of a finite number. Near the unit circle it is computed from the distance to the
-// circle, because the rounded absolute value would be 1.
+// The logarithm of the absolute value of a finite complex number. Near the unit circle it is computed from the distance
+// to the circle, because the rounded absolute value would be 1.
 template <class T> __device__ inline T log_of_size(T x, T y) {
     T size = hypot(x, y);
     if (!(size > (T)0.5 && size < (T)1.5)) return log(size);
@@ -224,8 +226,8 @@ template <class Z> __device__ inline Z complex_log1p(Z z) {
     typedef decltype(z.real()) T;
     T x = z.real(), y = z.imag();
     if (is_far(z)) return Z(size_of(x, y), atan2(y, x + 1));
-    // If |1 + z| is far from 1, cancellation would make the argument of `log1p` imprecise: for z = -1 + 1e-5j in
-    // float32, the argument would be rounded to -1.
+    // Unless 1 + z is near the unit circle, the argument of `log1p` would be imprecise because of cancellation: for z =
+    // -1 + 1e-5j in float32, the argument would be rounded to -1.
     T size = hypot(1 + x, y);
     T real = size > (T)0.5 && size < (T)1.5 ? (T)0.5 * log1p(x * (2 + x) + y * y) : log(size);
     return Z(real, atan2(y, x + 1));
@@ -272,8 +274,9 @@ template <class Z> __device__ inline Z complex_arctanh(Z z) {
         T none = no_number(x, y), right = (T)1.5707963267948966;
         return Z(is_far(z) || x == 0 ? copysign((T)0, x) : none, is_far(z) && y == y ? copysign(right, y) : none);
     }
-    // The function is odd. It is computed for |x|, because for x near -1 the argument of `log1p` would lose digits by
-    // cancellation. The formula for |x| = 1 contains no square of y, because the square of a small y would underflow.
+    // The function is odd in x. It is computed for |x|, because for x near -1 the argument of `log1p` would lose digits
+    // by cancellation. The formula for |x| = 1 contains no square of y, because the square of a small y would
+    // underflow.
     T size = fabs(x), apart = 1 - size;
     T real = apart == 0 ? (T)0.5 * log(hypot((T)2, y) / fabs(y))
                         : (T)0.25 * log1p(4 * size / (apart * apart + y * y));

@@ -9,7 +9,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Identity function for every type. It is internal and has no public name.
+/// Identity function for every type. The function is internal and has no public name.
 static IDENTITY: UfuncEntry = UfuncEntry {
     name: "cast",
     inputs: 1,
@@ -129,7 +129,7 @@ fn run(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &St
     };
     let arrays: smallvec::SmallVec<[&Array; 3]> = array.into_iter().chain(mask).chain([target]).collect();
     let plan = kernel.plan(&arrays, false)?;
-    // SAFETY: the kernel was created for arrays of these types, and the plan for these arrays; the scalar has the size
-    // of an element.
+    // SAFETY: the kernel was looked up by the types of these arrays, and the plan was made for these arrays; the scalar
+    // has the size of a target element.
     unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }

@@ -23,7 +23,7 @@ fn key(
     outputs: &[ScalarType],
     masked: bool,
 ) -> LoopKey {
-    const KINDS: u64 = 32; // a digit stands for one of at most 31 types, or, if it is 31, for a scalar
+    const KINDS: u64 = 32; // a digit is the number of one of at most 31 types, or 31 for a scalar
     let digit = |given: &LoopOperand| match given {
         LoopOperand::Array(kind) => *kind as u64,
         LoopOperand::Value => KINDS - 1,
@@ -114,7 +114,8 @@ pub fn converted(text: &str, from: ScalarType, to: ScalarType) -> String {
 
 /// Returns source that converts a result to the output's element type. For a real output the imaginary part is dropped.
 pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
-    // A result is first rounded to the type of the computation, because C computes small integers in a wider type.
+    // The result of an expression is first rounded to the type of the computation, because C computes small integers in
+    // a wider type.
     let rounded = match from == to || from.is_complex() {
         true => text.to_owned(),
         false => format!("({})({text})", DType::new(from).c_name()),
@@ -127,7 +128,7 @@ pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
         }
         ScalarType::Bool if from == ScalarType::Bool => format!("({text}) ? 1 : 0"),
         ScalarType::Bool => format!("({text}) != 0"),
-        // A conversion by way of float would round twice.
+        // A conversion of a double to a 16-bit type by way of float would round twice.
         ScalarType::Float16 if from == ScalarType::Float64 => format!("pygpu::float16({text})"),
         ScalarType::Float16 | ScalarType::BFloat16 => format!("{}((float)({text}))", DType::new(to).c_name()),
         _ if to.is_complex() && !from.is_complex() => {

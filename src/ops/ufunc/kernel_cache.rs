@@ -29,8 +29,8 @@ fn place(key: LoopKey) -> &'static AtomicPtr<CachedLoopKernel> {
 #[inline]
 fn among(mut entry: *const CachedLoopKernel, key: LoopKey) -> Option<&'static Elementwise> {
     loop {
-        // SAFETY: the pointer is null or refers to an entry that was complete when it was published. Entries are never
-        // changed or freed.
+        // SAFETY: the pointer is null or refers to a published entry. Entries are published only when they are
+        // complete, and are never modified or freed.
         let one: &'static CachedLoopKernel = unsafe { entry.as_ref() }?;
         if one.key == key {
             return Some(&one.kernel);
@@ -57,12 +57,12 @@ pub fn keep(key: LoopKey, kernel: Elementwise) -> &'static Elementwise {
         made.next = first;
         let entry = Box::into_raw(made);
         match place.compare_exchange(first, entry, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: the pointer comes from `into_raw`. The entry is published now: it is only read from here on, and
-            // never freed.
+            // SAFETY: the pointer comes from `Box::into_raw`. The entry has been published, so it is never modified or
+            // freed any more.
             Ok(_) => return unsafe { &(*entry).kernel },
             Err(other) => {
-                // SAFETY: the pointer comes from `into_raw`, and the entry was not published, so no other thread has
-                // the pointer.
+                // SAFETY: the pointer comes from `Box::into_raw`, and the entry was not published, so no other thread
+                // can use it.
                 made = unsafe { Box::from_raw(entry) };
                 first = other;
             }

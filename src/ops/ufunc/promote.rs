@@ -159,8 +159,8 @@ fn weak(operand: PromotionOperand, strong: &[ScalarType]) -> ScalarType {
     }
 }
 
-/// Returns the types of the operands that determine the loop. For a weak operand this is the type that it gets from the
-/// strong operands.
+/// Returns the types of the operands that determine the loop. The type of a weak operand is the one that it gets from
+/// the strong operands.
 fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[ScalarType; 4]> {
     let deciding = || {
         let is_deciding = |place: usize| row.fixed.is_none_or(|(fixed, _)| fixed != place);
@@ -184,9 +184,9 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
     kinds
 }
 
-/// Some functions have one operand with a fixed type. Returns whether the type of this operand in the call is
-/// acceptable; always true for other functions. The condition of `where` may have any type, because only its truth
-/// value matters.
+/// Returns whether a call passes an acceptable type for the operand that has a fixed type in the function's table
+/// entry. Always true for functions without such an operand. The condition of `where` may have any type, because only
+/// its truth value matters.
 #[inline]
 fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };

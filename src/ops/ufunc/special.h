@@ -1,7 +1,7 @@
-// Functions that C lacks. This header includes no other header, like access.h.
+// Mathematical functions that C lacks. Like access.h, this header includes no other header.
 namespace pygpu_op {
 
-// sinpi is exactly 0 for integers, unlike the sine of a product with rounded pi.
+// sinpi is exactly 0 for integers, unlike sin(x * pi), where pi is rounded.
 template <class T> __device__ inline T sinc(T a) {
     return a == 0 ? (T)1 : a - a == 0 ? sinpi(a) / (a * (T)3.141592653589793) : a - a;
 }

@@ -2,8 +2,8 @@
 //!
 //! An entry has groups of types, each with the C expression of one element. `{a}`, `{b}` and so on are the operands in
 //! the loop's type, `{T}` is that type, `{U}` the unsigned type in which integers wrap around. All operands of a loop
-//! have the loop's type; in some entries one operand has a fixed type instead. Loops are tried in the order of
-//! [`ORDER`], which is NumPy's.
+//! have the loop's type; in some entries one operand has a fixed type instead. The loops of an entry are tried in the
+//! order of [`ORDER`], as in NumPy.
 
 use smallvec::SmallVec;
 
@@ -19,7 +19,7 @@ const INTEGERS: &[ScalarType] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int
 const REAL: &[ScalarType] = &[Float16, BFloat16, Float32, Float64];
 const WIDE: &[ScalarType] = &[Float32, Float64];
 const COMPLEX: &[ScalarType] = &[Complex64, Complex128];
-/// A group that rejects bool operands, for functions that NumPy does not define for bools.
+/// Group of loops that rejects bool operands, for functions that NumPy does not define for bools.
 const NO_BOOL: UfuncGroup = with(BOOL, Output::Refused, "");
 
 /// Definitions of the C functions that the table's expressions call.
@@ -34,7 +34,7 @@ pub enum Output {
     Same,
     /// A fixed type.
     Fixed(ScalarType),
-    /// A fixed type, in which the loop also computes.
+    /// A fixed type, in which the loop computes its result, too.
     As(ScalarType),
     /// The real type with the operands' precision.
     Real,
@@ -62,7 +62,7 @@ pub struct UfuncGroup {
 /// Requirements of a function on Python scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScalarRule {
-    /// The loop's type must be able to represent the scalar.
+    /// The type of the selected loop must be able to represent the scalar.
     Plain,
     /// No requirement: integers of any size are compared correctly.
     Comparison,
@@ -79,10 +79,11 @@ pub enum HostEvaluation {
     Ufunc,
     /// Several NumPy calls evaluate the function.
     Steps,
-    /// The compiled kernel evaluates the function. If there is no compiler, Python's `math` does, one number at a time.
+    /// The compiled kernel evaluates the function. If there is no compiler, Python's module `math` evaluates it, one
+    /// number at a time.
     Kernel,
-    /// The function has the name of a SciPy ufunc. This ufunc evaluates the function if SciPy is installed; otherwise
-    /// the compiled kernel does.
+    /// The function has the name of a SciPy ufunc. If SciPy is installed, this ufunc evaluates the function; otherwise
+    /// the compiled kernel evaluates it.
     SciPy,
 }
 
@@ -127,7 +128,7 @@ impl UfuncEntry {
         self.groups.iter().find(|group| group.kinds.contains(kind))
     }
 
-    /// Returns the types with loops, in the order in which the loops are tried.
+    /// Returns the types for which the function has loops, in the order in which the loops are tried.
     pub fn kinds(&self) -> impl Iterator<Item = ScalarType> {
         ORDER.into_iter().filter(|kind| self.group(*kind).is_some_and(|group| group.output != Output::Refused))
     }
@@ -197,7 +198,7 @@ pub fn row(name: &str) -> Option<&'static UfuncEntry> {
     TABLE.iter().find(|row| row.name == name)
 }
 
-/// Looks up an entry at compile time; an unknown name is a compile error.
+/// Looks up an entry at compile time; an unknown name causes a compile error.
 pub const fn builtin_row(name: &str) -> &'static UfuncEntry {
     let mut place = 0;
     while !is_same(TABLE[place].name.as_bytes(), name.as_bytes()) {
@@ -443,13 +444,13 @@ pub static TABLE: &[UfuncEntry] = &[
     real!("lgamma" "Compute the logarithm of the absolute value of the gamma function." "lgamma({a})" 13).by(HostEvaluation::Kernel),
 ];
 
-/// `where`. This entry and the following ones are not in [`TABLE`], because their functions have parameters besides the
-/// arrays. `PyGPU` exposes them as separate functions.
+/// Entry of `where`. This entry and the following ones are not in [`TABLE`], because their functions have parameters
+/// besides the arrays. `PyGPU` exposes them as separate functions.
 pub static WHERE: UfuncEntry = row!("where" 3 "The second operand where the first is true, the third elsewhere." "";
     same(&ORDER, "{a} ? {b} : {c}"))
 .fixed(0, Bool)
 .by(HostEvaluation::Steps);
-/// `clip`: the second and third operands are the lower and the upper limit.
+/// Entry of `clip`: the second and third operands are the lower and the upper limit.
 pub static CLIP: UfuncEntry = row!("clip" 3 "The number, or the limit that it is beyond." ARITHMETIC;
     same(BOOL, "({a} || {b}) && {c}"), same(INTEGERS, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(REAL, "pygpu_op::clip<{T}>({a}, {b}, {c})"),

@@ -7,7 +7,7 @@ use super::memory_owner::{InheritedAllocator, MemoryOwner};
 use pygpu_array::{Array, DeferredArray};
 use pygpu_memory::custom_allocator::{self, AllocatorChoice};
 
-/// Changes the allocator that this thread uses for new arrays. The drop restores the previous choice.
+/// Guard that changes the allocator of this thread's new arrays. Its drop restores the previous allocator.
 pub(crate) struct AllocatorScope(Option<AllocatorChoice>);
 
 impl AllocatorScope {

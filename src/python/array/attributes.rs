@@ -1,5 +1,5 @@
-//! Defines the attributes of an array: shape, strides, dtype, pointer, flags. No attribute calls a driver itself, but
-//! `ptr` first flushes pending operations.
+//! Defines the attributes of an array: shape, strides, dtype, pointer, flags. No attribute calls a driver, but `ptr`
+//! first flushes pending operations.
 
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! Defines the class `GPUArray`, which is an `Array` with its Python-specific state. The submodule `object` contains
-//! the constructors.
+//! Defines the class `GPUArray`, whose objects contain an `Array` of the core and Python-specific state. The submodule
+//! `object` contains the constructors.
 
 mod object;
 
@@ -93,15 +93,18 @@ pub(crate) use object::{
 #[pyclass(frozen, subclass, weakref, dict, name = "GPUArray", module = "PyGPU")]
 pub(crate) struct GpuArray {
     array: ManuallyDrop<Array>,
-    /// The array to whose memory this view refers, or the object that the caller passed as `base=`.
+    /// If this array is a view, the array to whose memory it refers; otherwise the object that the caller passed as
+    /// `base=`.
     base: Option<Py<PyAny>>,
-    /// The tuple `shape`, created at its first use. The layout of a value never changes.
+    /// The Python tuple `shape`, created at its first use. It stays valid, because the layout of this value never
+    /// changes.
     pub(super) shape: PyOnce<Py<PyTuple>>,
-    /// Rarely used fields, allocated on first use.
+    /// Rarely used fields of the array object, allocated on first use.
     cold_fields: OnceBox<ColdFields<Self>>,
-    /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
+    /// Shape and strides in DLPack's format. Consumers borrow them through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
-    /// Whether the address is visible outside PyGPU. The memory block is then registered in `memory::address_registry`.
+    /// Whether the array's address is visible outside PyGPU. If so, the memory block is registered in
+    /// `memory::address_registry`.
     has_escaped: AtomicBool,
 }
 
@@ -130,7 +133,7 @@ impl GpuArray {
     }
 
     /// Returns the address of element zero, or 0 for an empty array. Marks the memory block as escaped, because the
-    /// caller may pass the address back as an integer later.
+    /// caller may later pass the address to PyGPU as an integer.
     ///
     /// # Errors
     /// Driver errors of pending operations.
@@ -153,7 +156,8 @@ impl GpuArray {
             register_escaped(&value.array);
             value.has_escaped.store(true, Ordering::Relaxed);
             if flush::has_pending() {
-                // Another thread may have deferred an operation on the block before its address was registered.
+                // Another thread may have deferred an operation on the block before the block's address was registered,
+                // so this operation is launched now.
                 require_values(value.array.allocation())?;
             }
         }
@@ -170,7 +174,7 @@ impl GpuArray {
         }
     }
 
-    /// Returns the rarely used fields, and allocates them if necessary.
+    /// Returns the rarely used fields of the array object, and allocates them if necessary.
     pub(crate) fn cold_fields(&self) -> &ColdFields<Self> {
         self.value().cold_fields.get_or_init(Box::default)
     }
@@ -181,7 +185,7 @@ impl GpuArray {
         self.cold_fields.get_or_init(Box::default)
     }
 
-    /// Returns the rarely used fields of this object itself, if allocated.
+    /// Returns the rarely used fields of this object itself, if they are allocated.
     pub(crate) fn cold_fields_if_set(&self) -> Option<&ColdFields<Self>> {
         self.cold_fields.get()
     }
@@ -267,7 +271,7 @@ impl GpuArray {
     /// Checks that the array is writable.
     ///
     /// # Errors
-    /// `ValueError` for a read-only array. The message contains `operation`.
+    /// `ValueError` for a read-only array. The message contains the name `operation` of the rejected operation.
     pub(crate) fn check_writable(&self, operation: &str) -> PyResult<()> {
         Ok(self.value().array.check_writable(operation)?)
     }
@@ -295,8 +299,8 @@ impl GpuArray {
         };
         let mirror = self.host().map(|mut host| std::mem::take(&mut *host));
         let cold_fields = self.cold_fields_to_init();
-        // The values for all previous shapes are kept until the object is dropped. A program that alternates between
-        // shapes therefore reuses these values instead of adding values.
+        // The object keeps its values (core arrays) of all previous shapes. A program that alternates between shapes
+        // therefore reuses values instead of adding more.
         if is_same(self) {
             cold_fields.restore_first_value();
         } else if !cold_fields.restore_value(is_same) {
@@ -350,7 +354,7 @@ impl GpuArray {
         Some(cold_fields.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the locked host mirror, so that the caller can replace it.
+    /// Returns the locked host mirror, for a caller that replaces the mirror.
     pub(crate) fn host_mut(&self) -> MutexGuard<'_, HostMirror> {
         self.cold_fields().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -363,12 +367,12 @@ impl Drop for GpuArray {
         // Python holds the GIL when it deallocates an object, so the reference to the base can be dropped here. Bases
         // may form a long chain. A recursive drop of this chain would overflow the stack.
         if let Some(base) = self.base.take() {
-            // SAFETY: Python holds the GIL here.
+            // SAFETY: Python holds the GIL when it deallocates an object, so this thread is attached.
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
-                // Other references keep the base alive, as for nearly every view. Only the count of references is
-                // decremented. This thread holds the GIL, so pyo3's check for the GIL is skipped.
+                // References of other objects keep the base alive, as for nearly every view, so only the reference
+                // count is decremented. This thread holds the GIL, so pyo3's check for the GIL is skipped.
                 false => Reference::new(base).release(&py),
             }
         }
@@ -377,8 +381,9 @@ impl Drop for GpuArray {
 
 impl GpuArray {
     /// Discards the pending operation that computes this array, if no other code needs the result and no operand is
-    /// freed with the operation. Returns true if the operation was discarded, because the block then owns nothing that
-    /// must be freed. Otherwise flushes if pending operations alone keep too much memory alive, and returns false.
+    /// freed with the operation. Returns true if the operation was discarded, because the array's memory block then
+    /// owns no memory that must be freed. Otherwise flushes if pending operations alone keep too much memory alive, and
+    /// returns false.
     #[inline(never)]
     fn release_pending(&self) -> bool {
         if self.array.drop_unproduced(fusion::discard_result_without_error) {
@@ -397,15 +402,15 @@ impl GpuArray {
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
             // Dropping the array calls no driver, so the array is dropped inside the object, without being moved.
-            // SAFETY: the array is dropped once: here, or below if this branch is not taken.
+            // SAFETY: the array is dropped only once, because this branch returns.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }
         // SAFETY: the array is taken out once, here, because `drop` runs once.
         let array = unsafe { ManuallyDrop::take(&mut self.array) };
         // Freeing may wait for the driver, and a thread in the driver may wait for the GIL, so the GIL is released.
-        // During finalization `try_attach` cannot attach to the interpreter. The array is then dropped at the end of
-        // this function, and the GIL is not held.
+        // During finalization, `try_attach` fails. In that case the array is dropped at the end of this function,
+        // without the GIL.
         let mut array = Some(array);
         debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));
@@ -418,8 +423,8 @@ impl GpuArray {
         self.traverse(&visit)
     }
 
-    // The owner and `base` are not cleared, because the array may still be used and needs its memory. Other members of
-    // a reference cycle break the cycle.
+    // When the garbage collector clears this object, the memory owner and `base` are kept, because the array may still
+    // be used and needs its memory. Other members of a reference cycle break the cycle.
     fn __clear__(&self) {
         let host = self.host().map(|mut host| std::mem::take(&mut *host));
         drop(host);
@@ -446,7 +451,7 @@ impl GpuArray {
 }
 
 pub(crate) type BoundArray<'py> = Bound<'py, GpuArray>;
-/// Result of functions that return an array.
+/// Result type of Rust functions that return a Python array object.
 pub(crate) type ArrayResult<'py> = PyResult<BoundArray<'py>>;
 
 names! {

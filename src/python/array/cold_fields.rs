@@ -16,7 +16,8 @@ use crate::ffi::objects::is_last;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_base::iterative_drop;
 
-/// Identity of the arguments of a call: a hash of their addresses and names, valid while the arguments are alive.
+/// Identifies the arguments of a call by a hash of their addresses and names, which is valid while the arguments are
+/// alive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallIdentity(u64);
 
@@ -42,12 +43,12 @@ pub(crate) struct ColdFields<A> {
     new_call: Mutex<Option<CallIdentity>>,
     /// The current value of the array: an element of `values`, or null for the value that the array was created with.
     current: AtomicPtr<A>,
-    /// All values that replaced the first value so far. A value is dropped only with this struct, because callers may
-    /// hold references to any value.
+    /// All values that replaced the array's first value so far. A value is dropped only with this struct, because
+    /// callers may hold references to any value.
     values: Mutex<Vec<Arc<A>>>,
     /// The number of bytes that a subclass has assigned to the attribute `nbytes`.
     nbytes: Mutex<Option<Option<i64>>>,
-    /// The pointer object with the array's address for ctypes.
+    /// The ctypes pointer that contains the array's address.
     pub(crate) parameter: CtypesPointerCache,
     /// Whether the array has address 0 until its `gpudata` is assigned.
     is_unallocated: AtomicBool,
@@ -76,14 +77,15 @@ impl<A> ColdFields<A> {
         self.gpudata.get()
     }
 
-    /// Stores the memory object, unless one is stored already.
+    /// Stores the Python object that represents the memory, unless one is stored already.
     pub(crate) fn set_gpudata(&self, memory: Py<PyAny>) -> &Py<PyAny> {
         self.gpudata.get_or_init(|| memory)
     }
 
-    /// Whether the memory object exists and only this array refers to it.
+    /// Whether a Python object for the memory was created, and this array holds the only reference to that object.
     pub(super) fn has_unshared_gpudata(&self) -> bool {
-        // SAFETY: the callers hold the GIL, and so does the garbage collector.
+        // SAFETY: the callers are methods that Python calls with the GIL held, and the garbage collector, which holds
+        // it too.
         let py = unsafe { Python::assume_attached() };
         self.gpudata
             .get()
@@ -91,7 +93,8 @@ impl<A> ColdFields<A> {
     }
 
     pub(super) fn current(&self) -> Option<&A> {
-        // SAFETY: null, or the contents of an `Arc` in `values`, which lives as long as `self` and is never modified.
+        // SAFETY: the pointer is null, or points to the contents of an `Arc` in `values`. These contents live as long
+        // as `self` and are never modified.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
@@ -114,8 +117,8 @@ impl<A> ColdFields<A> {
         values.push(current);
     }
 
-    /// Makes a previous value that satisfies a condition current again. Returns false if no previous value satisfies
-    /// the condition.
+    /// Makes a previous value of the array that satisfies a condition the current value again. Returns false if no
+    /// previous value satisfies the condition.
     pub(super) fn restore_value(&self, is_suitable: impl Fn(&A) -> bool) -> bool {
         let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(previous) = values.iter().find(|value| is_suitable(value)) else { return false };
@@ -123,7 +126,7 @@ impl<A> ColdFields<A> {
         true
     }
 
-    /// Makes the value that the array was created with current again.
+    /// Makes the value with which the array was created the current value again.
     pub(super) fn restore_first_value(&self) {
         self.current.store(std::ptr::null_mut(), Ordering::Release);
     }
@@ -137,7 +140,8 @@ impl<A> ColdFields<A> {
         self.is_unallocated.load(Ordering::Relaxed)
     }
 
-    /// Returns the allocator that the user assigned, for memory that is assigned later.
+    /// Returns the allocator that the user assigned to the array's attribute `allocator`; it applies to memory that is
+    /// assigned later.
     pub(crate) fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
         allocator.as_ref().map(|object| object.clone_ref(py))
@@ -161,9 +165,9 @@ impl<A> ColdFields<A> {
         if let Some(memory) = self.gpudata.get() {
             visit.call(memory)?;
         }
-        // A field is skipped while another thread holds the field's lock. This is harmless: that thread uses the array
-        // and therefore has a reference to it, so the collector cannot free the array. The lock is rarely held here,
-        // because the collector holds the GIL and no thread runs Python code under the lock.
+        // The garbage collector skips a field while another thread holds the field's lock. This is harmless: that
+        // thread uses the array and therefore has a reference to it, so the collector cannot free the array. The lock
+        // is rarely held here, because the collector holds the GIL and no thread runs Python code under the lock.
         if let Ok(host) = self.host.try_lock()
             && let Some(host) = host.referent()
         {

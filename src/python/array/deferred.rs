@@ -13,8 +13,8 @@ use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{DeferredNode, DeferredOp, Operands};
 
 impl GpuArray {
-    /// Returns the stream on which an operation whose only operand is this array can be deferred. Returns `None` if the
-    /// operation must be launched eagerly.
+    /// Returns the stream for a deferred operation whose only operand is this array. Returns `None` if the operation
+    /// must be launched eagerly.
     pub(crate) fn can_wait_on(array_object: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
         let array = array_object.get().without_flush()?;
         match array_object.is_exact_instance_of::<Self>() {

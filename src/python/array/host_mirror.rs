@@ -21,7 +21,8 @@ pub(crate) enum HostMirror {
 }
 
 impl HostMirror {
-    /// Returns the ndarray that the garbage collector may count as referenced by the array.
+    /// Returns the ndarray to which the array holds a strong reference, for the garbage collector; `None` if there is
+    /// none.
     pub(crate) fn referent(&self) -> Option<&Py<PyAny>> {
         match self {
             Self::Owned(host) => Some(host),
@@ -29,7 +30,7 @@ impl HostMirror {
         }
     }
 
-    /// Returns the ndarray if the array owns the ndarray, or if references other than those of the mirror exist.
+    /// Returns the mirrored ndarray if the array owns it, or if code outside the mirror refers to it; otherwise `None`.
     pub(crate) fn live_ndarray<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self {
             Self::None => None,

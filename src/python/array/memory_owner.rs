@@ -9,7 +9,7 @@ use pygpu_memory::custom_allocator::Allocator;
 
 /// Python owner of external memory, alive as long as any array uses the memory.
 pub(crate) struct MemoryOwner {
-    /// The Python object that owns the memory.
+    /// The Python object whose lifetime determines how long the memory is valid.
     pub(crate) object: SendPyObject,
     /// Whether the memory was allocated for the array itself, by a custom allocator or by the pool.
     pub(crate) is_arrays: bool,
@@ -27,8 +27,8 @@ impl MemoryOwner {
 /// An allocator that the results of operations inherit from their operand, as in PyCUDA.
 pub(crate) struct InheritedAllocator {
     object: SendPyObject,
-    /// Creates an allocator from the object. This is a function pointer, because the function is defined in a higher
-    /// layer, which this layer must not import.
+    /// Function that creates an allocator from the allocator object. It is stored as a pointer, because a higher layer
+    /// defines it, which this layer must not import.
     make: fn(&Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>>,
 }
 

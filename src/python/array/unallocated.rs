@@ -8,7 +8,7 @@ use super::class::GpuArray;
 use super::cold_fields::ColdFields;
 
 impl GpuArray {
-    /// Whether `gpudata` has not been assigned yet.
+    /// Whether the array has no memory because its `gpudata` has not been assigned yet.
     pub(crate) fn is_unallocated(&self) -> bool {
         self.value().cold_fields_if_set().is_some_and(ColdFields::is_unallocated)
     }

@@ -88,7 +88,8 @@ fn attach_managed(
     Ok(py.without_gil(move || {
         let device = block.device();
         let memory = device.backend().driver_memory()?;
-        // SAFETY: block and stream are alive; the driver rejects memory that is not managed.
+        // SAFETY: the variables `block` and `stream` keep the memory block and the stream alive; the driver rejects
+        // memory that is not managed.
         unsafe { memory.attach_managed(device.index(), block.address(), attachment, stream.handle()) }
     })?)
 }
@@ -125,7 +126,8 @@ fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let address = MemoryArgument::from_python(address)?.address();
     Ok(py.without_gil(|| {
         let device = Device::current()?;
-        // Tracked blocks need no driver call. This includes blocks of the CPU, which has no driver.
+        // For a block that PyGPU tracks, no driver call is needed. All blocks of the CPU, which has no driver, are
+        // tracked.
         match address_registry::find(address) {
             Some(block) => Ok((block.address(), block.bytes())),
             None => device.backend().driver_memory()?.address_range(device.index(), address),
@@ -204,7 +206,8 @@ impl Drop for IpcMapping {
             // The driver's function that closes shared memory does not wait for uses of the memory.
             self.device.synchronize()?;
             let memory = self.device.backend().driver_memory()?;
-            // SAFETY: `open_shared_memory` opened the memory, and no use is in progress after the synchronization.
+            // SAFETY: `open_shared_memory` opened the memory, and all uses of the memory are complete after the
+            // synchronization above.
             unsafe { memory.close_shared_memory(self.device.index(), self.address) }
         };
         shutdown::defer(close());

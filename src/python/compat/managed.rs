@@ -73,7 +73,7 @@ fn prefetch_managed(
     Ok(py.without_gil(|| {
         capture::refuse("a prefetch of managed memory", &stream)?;
         let memory = current_device.backend().driver_memory()?;
-        // SAFETY: the stream is alive; the driver rejects memory that is not managed.
+        // SAFETY: the variable `stream` keeps the stream alive; the driver rejects memory that is not managed.
         unsafe { memory.prefetch_managed(current_device.index(), start, bytes, target, stream.handle()) }
     })?)
 }

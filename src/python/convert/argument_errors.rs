@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::finalization;
 use crate::py_once::intern;
 
-/// Returns the exception that a function of the Python module creates.
+/// Returns the exception that the function `name` of the Python module creates.
 #[cold]
 fn composed<'py>(py: Python<'py>, name: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
     finalization::run_python(py, || {
@@ -30,14 +30,14 @@ pub(crate) fn target(function: &str, target: &Bound<'_, PyAny>) -> PyErr {
     composed(target.py(), "target_error", (function, target))
 }
 
-/// Returns the error for an argument `where` that is no mask on a device.
+/// Returns the error for an argument `where` that is not a boolean array on a device.
 #[cold]
 pub(crate) fn mask(function: &str, mask: &Bound<'_, PyAny>) -> PyErr {
     composed(mask.py(), "mask_error", (mask, function))
 }
 
-/// Returns the error for the first unsupported argument of a function with `count` operands. The output arrays may
-/// follow the operands.
+/// Returns the error for the first unsupported argument of a function with `count` operands, which output arrays may
+/// follow.
 #[cold]
 pub(crate) fn operand(
     function: &str,
@@ -48,7 +48,7 @@ pub(crate) fn operand(
     composed(arguments.py(), "operand_error", (function, count, arguments, keywords))
 }
 
-/// Returns the error for the first unsupported operand of a call without outputs.
+/// Returns the error for the first unsupported operand of a call without output arrays.
 #[cold]
 pub(crate) fn operands(function: &str, operands: &[&Bound<'_, PyAny>]) -> PyErr {
     match PyTuple::new(operands[0].py(), operands) {
@@ -63,14 +63,15 @@ pub(crate) fn dtype(given: &Bound<'_, PyAny>, cause: &PyErr) -> PyErr {
     composed(given.py(), "dtype_error", (given, cause.value(given.py())))
 }
 
-/// Adds a description of the invalid item to NumPy's error for a key with an item that is no index. Returns any other
-/// error unchanged.
+/// Adds to NumPy's error for an indexing key a description of the item that is no index. Returns any other error
+/// unchanged.
 #[cold]
 pub(crate) fn index(key: &Bound<'_, PyAny>, cause: &PyErr) -> PyErr {
     composed(key.py(), "index_error", (key, cause.value(key.py())))
 }
 
-/// Returns the error for the first argument of `function` that is not a number; the cause if all are numbers.
+/// Returns the error for the first argument of `function` that is not a number. If all arguments are numbers, returns
+/// the error `cause` unchanged.
 #[cold]
 pub(crate) fn range(function: &str, arguments: &Bound<'_, PyTuple>, cause: &PyErr) -> PyErr {
     composed(arguments.py(), "range_error", (function, arguments, cause.value(arguments.py())))

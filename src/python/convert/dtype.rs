@@ -20,8 +20,8 @@ const SLOTS: usize = 128;
 
 struct DTypeCacheSlot {
     key: AtomicPtr<ffi::PyObject>,
-    /// The integer value of the dtype's `ScalarType`, plus one; 0 until the thread that claimed the slot has filled the
-    /// slot.
+    /// The integer value of the dtype's `ScalarType`, plus one; 0 while the thread that claimed the cache slot has not
+    /// filled it yet.
     kind: AtomicU64,
 }
 
@@ -41,8 +41,8 @@ fn cached(key: *mut ffi::PyObject) -> Option<DType> {
     TABLE.get((kind as usize).checked_sub(1)?).map(|entry| DType::new(entry.kind))
 }
 
-/// Caches a dtype. Opaque dtypes are not cached. A dtype whose slot is occupied is not cached either, because entries
-/// are never replaced.
+/// Adds a dtype to the cache. Opaque dtypes are not cached. A dtype whose cache slot is occupied is not cached either,
+/// because entries are never replaced.
 fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
     let slot = slot_of(object.as_ptr());
     let free = slot.key.compare_exchange(std::ptr::null_mut(), object.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
@@ -80,7 +80,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         let name = text.to_str()?;
         if let Some(dtype) = DType::from_name(name) {
             if dtype.row().is_some_and(|entry| entry.origin == Origin::MlDtypes) {
-                // This call fails if `ml_dtypes`, which defines the dtype, is not installed.
+                // The conversion by NumPy fails if `ml_dtypes`, which defines the dtype, is not installed.
                 to_python(py, dtype)?;
             }
             remember(object, dtype);
@@ -154,7 +154,7 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     if itemsize == 0 {
         return Err(unsupported(descr)?);
     }
-    // The dtypes are compared outside the lock, because the comparison runs Python code.
+    // The dtypes are compared after the lock on the list is released, because the comparison runs Python code.
     let registered: Vec<Py<PyAny>> = {
         let list = OPAQUE.lock();
         list.iter().map(|registered| registered.clone_ref(py)).collect()

@@ -1,4 +1,4 @@
-//! Accesses ndarrays: their address, references and flags. Converts other objects to ndarrays.
+//! Queries ndarrays: address, reference count and flags. Converts other objects to ndarrays.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -49,14 +49,14 @@ pub(crate) fn as_ndarray<'py>(
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 
-/// Returns whether only the caller refers to the ndarray, so that its memory may be reused. `references` is the number
-/// of references that the caller holds.
+/// Returns whether only the caller refers to the ndarray, i.e. whether the ndarray's memory may be reused. `references`
+/// is the number of references that the caller holds.
 pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) -> bool {
     objects::references(array) <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
 }
 
-/// Returns whether the interpreter was built with a GIL. Without a GIL, reference counts of other threads' objects may
-/// be outdated.
+/// Returns whether the interpreter was built with a GIL. In an interpreter without a GIL, this thread may read outdated
+/// reference counts of objects that other threads use.
 pub(crate) fn has_gil(py: Python<'_>) -> bool {
     static HAS_GIL: PyOnce<bool> = PyOnce::new();
     let check = || -> PyResult<bool> {
@@ -66,7 +66,7 @@ pub(crate) fn has_gil(py: Python<'_>) -> bool {
     *HAS_GIL.get_or_init(py, || check().unwrap_or(false))
 }
 
-/// Returns an ndarray's memory as an endpoint of a copy.
+/// Returns an ndarray's memory as source or target of a copy.
 ///
 /// # Errors
 /// `ValueError` for an invalid shape.
@@ -78,7 +78,7 @@ pub(crate) fn host_buffer(array: &Bound<'_, PyUntypedArray>, itemsize: usize) ->
 
 /// Returns an address that NumPy can read: `address`, or the address of a placeholder if `address` is 0 or the array
 /// has no elements. For address 0, NumPy would allocate memory. `numpy.copyto` reads a byte at the address even if the
-/// array has no elements. Such an array may have no memory, or its address may be the end of a block.
+/// array has no elements. The memory of such an array may be missing, or its address may be the end of a memory block.
 #[inline]
 fn readable_address(address: Address, shape: &Dims) -> Address {
     static PLACEHOLDER: u128 = 0;
@@ -86,7 +86,7 @@ fn readable_address(address: Address, shape: &Dims) -> Address {
 }
 
 /// Creates an ndarray over memory that outlives the ndarray, for internal computations with NumPy. The ndarray has no
-/// `base`, and its axes of length 1 may have any strides.
+/// `base`, and the strides of its axes of length 1 need not be those of a contiguous array.
 ///
 /// # Errors
 /// Errors of NumPy.
@@ -102,10 +102,10 @@ pub(crate) fn over_borrowed<'py>(
         shape.push(axis.len);
         strides.push(axis.stride);
     }
-    // Without explicit strides, NumPy skips the analysis of the layout.
+    // The strides of a contiguous array are omitted, because NumPy then skips its analysis of the layout.
     let strides = (!layout.is_c_contiguous()).then_some(&mut strides);
     let address = readable_address(address, &shape);
-    // SAFETY: shape and strides stay inside the memory, which the caller keeps alive.
+    // SAFETY: the caller guarantees that all elements are inside the memory, and keeps the memory alive.
     unsafe { ffi::over(py, address, &mut shape, strides, descr, is_writable) }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn over_memory<'py>(
     let mut shape: Dims = layout.shape().collect();
     let mut strides: Dims = layout.strides().collect();
     let address = readable_address(address, &shape);
-    // SAFETY: shape and strides stay inside the memory, which the owner keeps alive.
+    // SAFETY: the caller guarantees that all elements are inside the memory, which `owner` keeps alive.
     let array = unsafe { ffi::over(py, address, &mut shape, Some(&mut strides), descr, is_writable)? };
     ffi::set_base(&array, owner)?;
     Ok(array)

@@ -26,9 +26,9 @@ impl CtypesPointerCache {
             Some((cached_address, pointer)) if *cached_address == address => Ok(pointer.bind(py).clone()),
             _ => {
                 let pointer = make(address)?;
-                // `set` never replaces a cached pointer, and its failure is ignored. The cached pointer is either
-                // equal, because a concurrent call stored it, or belongs to a previous address, and is not returned for
-                // this address.
+                // `set` never replaces a cached pointer, and its failure is ignored. If a pointer is cached already,
+                // either a concurrent call has stored an equal pointer, or the cached pointer contains a previous
+                // address and is not returned for this address.
                 drop(self.0.set((address, pointer.clone().unbind())));
                 Ok(pointer)
             }

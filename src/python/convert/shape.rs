@@ -21,8 +21,8 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     Ok(lengths)
 }
 
-/// Converts a shape like `from_python`, but writes the lengths into an existing list. Moving a list takes as long as
-/// reading the shape.
+/// Converts a shape like `from_python`, but writes the lengths into an existing list. Returning a new list would take
+/// as long as reading the shape, because the list would be moved.
 #[inline(always)]
 pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if numbers::is_exact_int(object) {
@@ -48,8 +48,8 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 #[cold]
 #[inline(never)]
 fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
-    // Sequences are checked first, because an ndarray has `__index__`, too, which fails unless the ndarray is a single
-    // integer.
+    // Sequences are checked before integers, because an ndarray has `__index__` too, which fails unless the ndarray
+    // contains a single integer.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
         // A sequence of a billion items is rejected before its items are read.
         pygpu_layout::check_rank(object.len()?)?;
@@ -101,7 +101,7 @@ fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr 
 #[derive(Clone, Copy)]
 pub(crate) struct IntegerArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
-/// Stands for an argument that the caller did not pass. Python's `None` counts as a passed argument.
+/// Represents an argument that the caller did not pass. Python's `None` counts as a passed argument.
 pub(crate) const ABSENT: IntegerArgument<'static, 'static> = IntegerArgument(None);
 
 impl IntegerArgument<'_, '_> {
@@ -145,7 +145,7 @@ pub(crate) fn read_arguments(
     Ok(true)
 }
 
-/// A value of the argument `order=`: a memory order.
+/// A memory order, as passed in the argument `order=`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderArgument {
     /// Row-major.
@@ -159,7 +159,7 @@ pub(crate) enum OrderArgument {
 }
 
 impl OrderArgument {
-    /// Converts an order.
+    /// Converts an argument `order=` to a memory order.
     ///
     /// # Errors
     /// `ValueError`, as in NumPy, for other letters; `TypeError` for an object that is not a string.
@@ -176,7 +176,8 @@ impl OrderArgument {
         }
     }
 
-    /// Converts the order for functions that create an array from a shape alone. These functions accept C and F only.
+    /// Converts the argument `order=` of functions that create an array from a shape alone. These functions accept C
+    /// and F only.
     pub(crate) fn c_or_f(object: Option<&Bound<'_, PyAny>>) -> PyResult<MemoryOrder> {
         let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(MemoryOrder::C) };
         match Self::from_python(object)? {

@@ -16,7 +16,8 @@ use crate::names::names;
 
 use pygpu_base::settings::{self, Variable};
 
-/// Whether strict mode is enabled: 0 or 1. Any other number means that `PYGPU_STRICT` was not read yet.
+/// Whether strict mode is enabled: 0 or 1. Any other number means that the environment variable `PYGPU_STRICT` was not
+/// read yet.
 static STRICT: AtomicU8 = AtomicU8::new(u8::MAX);
 thread_local! {
     /// Number of active calls of [`without_host_arrays`] on this thread.

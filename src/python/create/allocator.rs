@@ -22,18 +22,18 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::custom_allocator::{self, Allocator, AllocatorBlock, AllocatorChoice};
 use pygpu_memory::{Access, ordered};
 
-/// An allocator: a callable that takes a number of bytes (PyCUDA's form), or an object whose method `allocate` takes a
-/// number of bytes and a stream.
+/// An allocator of Python code: a callable that takes a number of bytes (PyCUDA's form), or an object whose method
+/// `allocate` takes a number of bytes and a stream.
 pub(crate) struct PyAllocator {
     object: SendPyObject,
     takes_stream: bool,
-    /// The memory object that the last call returned, if PyGPU tracks its block. The outer option is `None` unless the
-    /// allocator serves one array only.
+    /// The memory object that the last call returned, if PyGPU tracks its block. The outer option is `None` if the
+    /// allocator also allocates results, i.e. serves more than one array.
     tracked_memory: Option<Mutex<Option<Py<PyAny>>>>,
     /// Whether the allocator also allocates the results of operations on its arrays, as PyCUDA does for an argument
     /// `allocator=`.
     is_inherited: bool,
-    /// Whether the last call returned address 0.
+    /// Whether the last call of the allocator returned address 0.
     has_returned_null: AtomicBool,
 }
 
@@ -56,14 +56,14 @@ impl PyAllocator {
         })
     }
 
-    /// Creates an allocator for one array only. The creator of the array calls [`Self::take_tracked_memory`] after the
-    /// allocation.
+    /// Wraps an allocator object for one array only. The function that creates the array calls
+    /// [`Self::take_tracked_memory`] after the allocation.
     pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         custom_allocator::use_for_results();
         Ok(Self { tracked_memory: Some(Mutex::new(None)), ..Self::inherited(object)? })
     }
 
-    /// Creates an allocator for an array and the results of operations on it.
+    /// Wraps an allocator object for an array and for the results of operations on this array.
     fn inherited(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self { is_inherited: true, ..Self::new(object)? })
     }
@@ -73,7 +73,8 @@ impl PyAllocator {
         self.tracked_memory.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether the last call returned address 0. The memory of an array with address 0 may be assigned later.
+    /// Returns whether the last call of the allocator returned address 0. If so, the array gets memory when its
+    /// `gpudata` is assigned.
     pub(crate) fn returned_null(&self) -> bool {
         self.has_returned_null.load(Ordering::Relaxed)
     }
@@ -85,8 +86,8 @@ impl PyAllocator {
                 let argument = PyStream::from(stream.clone());
                 (object.call_method1(intern!(py, "allocate"), (bytes, argument))?, stream.clone())
             }
-            // If an allocator takes no stream argument, work enqueued on the default stream may use its memory without
-            // further synchronization.
+            // If an allocator takes no stream argument, its memory may be used immediately by work on the default
+            // stream. Other streams wait for the default stream.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
         // A result that is a plain number is rejected, because no object would free the memory at this address. For
@@ -115,7 +116,8 @@ impl PyAllocator {
             (Some(_), Some(tracked_memory)) => {
                 *tracked_memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
-            // Earlier uses of the memory may still run on another stream. `ordered` makes `stream` wait for these uses.
+            // Earlier uses of the memory that the allocator returned may still run on another stream. `ordered` makes
+            // `stream` wait for these uses.
             (Some(block), None) => {
                 py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
             }
@@ -128,12 +130,12 @@ impl PyAllocator {
 }
 
 thread_local! {
-    /// Nesting depth of allocator calls on this thread.
+    /// Number of allocator calls in progress on this thread, each inside the previous one.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Limit of the nesting depth. An allocator may call other allocators, but a recursive allocator would overflow the
-/// stack.
+/// Maximum nesting depth of allocator calls. An allocator may call other allocators, but unlimited recursion would
+/// overflow the stack.
 const MAX_DEPTH: usize = 50;
 
 struct NestedAllocation;
@@ -160,8 +162,8 @@ impl Drop for NestedAllocation {
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let allocated = with_interpreter(|py| {
-            // Arrays that the allocator's own code creates are not results of operations on its arrays. Without this
-            // scope, an inherited allocator would be called for those arrays, too.
+            // Arrays that the allocator's own code creates are not results of operations on its arrays. This scope
+            // disables inheritance; otherwise an inherited allocator would be called for these arrays.
             let _scope = self.is_inherited.then(|| AllocatorScope::new(None));
             let outcome = NestedAllocation::enter(self.object.object().bind(py))
                 .and_then(|_nesting| self.call(py, bytes, stream));
@@ -171,13 +173,13 @@ impl Allocator for PyAllocator {
     }
 }
 
-/// Creates the allocator of results from the allocator object of an array.
+/// Creates, from the allocator object of an array, the allocator for results of operations on the array.
 fn new_result_allocator(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
     Ok(Arc::new(PyAllocator::inherited(object)?))
 }
 
-/// Returns the allocator entry that is stored with an array's memory. Results of operations on the array then use this
-/// allocator, too.
+/// Returns the form of the allocator that is stored with an array's memory, so that results of operations on the array
+/// use this allocator too.
 pub(super) fn result_allocator(object: &Bound<'_, PyAny>) -> InheritedAllocator {
     InheritedAllocator::new(object.clone().unbind(), new_result_allocator)
 }
@@ -233,7 +235,8 @@ fn get_allocator(py: Python<'_>) -> Py<PyAny> {
     to_python(py, &custom_allocator::choice())
 }
 
-/// Sets the allocator of this thread until `put_back`; see `PyGPU.using_allocator`.
+/// Sets the allocator of this thread until the method `put_back` restores the previous one; see
+/// `PyGPU.using_allocator`.
 #[pyclass(frozen, name = "_ThreadsAllocator", module = "PyGPU._core")]
 struct ThreadAllocator(Option<AllocatorChoice>);
 

@@ -27,8 +27,8 @@ use pygpu_layout::MemoryOrder;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Spacing};
 
-/// Whether NumPy computes the values. NumPy does so for host memory, except during a capture, because a capture records
-/// kernels only.
+/// Whether NumPy, instead of a kernel, computes the values. NumPy does so for host memory, except during a capture,
+/// because a capture records kernels only.
 fn uses_numpy(device: Device, stream: &Stream) -> PyResult<bool> {
     Ok(device.is_cpu() && !capture::is_capturing(stream)?)
 }
@@ -117,7 +117,7 @@ fn upload<'py>(values: Bound<'py, PyAny>, stream: &Stream) -> PyResult<Bound<'py
     new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, stream, false)?))
 }
 
-/// The arguments of `arange`, and the number of elements.
+/// The arguments of `arange`, and the number of elements that they determine.
 struct ArangeSpec<'py> {
     start: Bound<'py, PyAny>,
     step: Bound<'py, PyAny>,
@@ -126,7 +126,8 @@ struct ArangeSpec<'py> {
 }
 
 impl<'py> ArangeSpec<'py> {
-    /// Reads the arguments like NumPy; returns `None` for unusual and invalid arguments, which NumPy evaluates.
+    /// Reads the arguments of `arange` like NumPy; returns `None` for unusual and invalid arguments, which NumPy
+    /// evaluates.
     fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
         let py = positional.py();
@@ -170,7 +171,8 @@ impl<'py> ArangeSpec<'py> {
         Ok(Some(Self { start, step, count, dtype }))
     }
 
-    /// Computes the values with a kernel; returns `None` if the dtype has no kernel, or if no compiler exists.
+    /// Computes the values of `arange` with a kernel; returns `None` if the dtype has no kernel, or if no compiler
+    /// exists.
     fn on_device(&self, stream: &Stream) -> PyResult<Option<Array>> {
         let (py, kind) = (self.start.py(), self.dtype.kind());
         if kind == ScalarType::Bool || !ufunc::is_castable(self.dtype, self.dtype) {
@@ -193,13 +195,14 @@ impl<'py> ArangeSpec<'py> {
     }
 }
 
-/// Returns the number of elements from `start` to `stop`; `None` for errors, which NumPy reports.
+/// Returns the number of elements from `start` to `stop`; `None` if the computation fails, so that NumPy raises the
+/// error.
 fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
     const MAX_COUNT: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;
-    // The cast accepts NumPy's float64, which derives from float, and rejects complex numbers.
+    // The cast to Python's float accepts NumPy's float64, a class derived from float, and rejects complex numbers.
     let number = quotient.cast::<PyFloat>().ok()?.value();
-    // If the quotient underflows to 0, the result has 1 or 0 elements, and NumPy decides which.
+    // If the quotient of distance and step underflows to 0, the result has 1 or 0 elements, and NumPy decides which.
     let underflows = number == 0.0 && stop.ne(start).unwrap_or(true);
     (number.is_finite() && number.abs() < MAX_COUNT && !underflows).then(|| (number.ceil() as i64).max(0))
 }
@@ -366,13 +369,14 @@ impl<'py> LinspaceSpec<'_, 'py> {
         Ok((upload(values.into_any(), stream)?, step))
     }
 
-    /// Computes the values with a kernel; returns `None` if a dtype has no kernel, or if no compiler exists.
+    /// Computes the values of `linspace` with a kernel; returns `None` if a dtype has no kernel, or if no compiler
+    /// exists.
     fn on_device(&self, device: Device, stream: &Stream) -> PyResult<Option<(Array, Bound<'py, PyAny>)>> {
         let py = self.start.py();
         let untyped = LinspaceSpec { dtype: None, ..*self };
         let compute_dtype = dtype::from_numpy(untyped.with_numpy(0)?.0.dtype().as_any())?;
         let dtype = self.dtype.unwrap_or(compute_dtype);
-        // Complex numbers cannot be rounded down to integers. NumPy reports the error.
+        // Complex numbers cannot be rounded down to integers. The call is passed to NumPy, which raises the error.
         if !ufunc::is_castable(compute_dtype, dtype) || (compute_dtype.kind().is_complex() && is_integral(dtype)) {
             return Ok(None);
         }
@@ -399,7 +403,7 @@ impl<'py> LinspaceSpec<'_, 'py> {
         Ok(Some((result, step)))
     }
 
-    /// Returns the distance from start to stop, and the step, in the type of the computation.
+    /// Returns the distance from start to stop, and the step, as numbers of the type in which the kernel computes.
     fn steps(&self, dtype: DType, parts: i64) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let py = self.start.py();
         let numpy = ndarray::numpy(py)?;

@@ -28,7 +28,7 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// The properties of the result that the arguments of `asarray` request.
+/// The properties that the arguments of `asarray` request for its result.
 struct AsarrayOptions {
     dtype: Option<DType>,
     order: OrderArgument,
@@ -201,7 +201,8 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult
     }
 }
 
-/// Returns the values as an ndarray of a device dtype, and whether no other object refers to the ndarray's memory.
+/// Returns the values as an ndarray of a dtype that devices support, and whether no other object refers to the
+/// ndarray's memory.
 fn to_values<'py>(
     obj: &Bound<'py, PyAny>,
     options: &AsarrayOptions,
@@ -212,7 +213,8 @@ fn to_values<'py>(
             let name = obj.get_type().fully_qualified_name()?;
             return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
         }
-        // NumPy applies the dtype in the same step, so that large integers of a list stay exact.
+        // The dtype is passed to NumPy's conversion of the list. A later cast could change large integers, because they
+        // might have been converted to floats before.
         let values = ndarray::as_ndarray(obj, options.dtype)?;
         let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| not_an_array(obj, error))?;
         return Ok((values, dtype, true));
@@ -269,7 +271,8 @@ fn array_over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Arra
     let buffer = ndarray::host_buffer(values, dtype.itemsize())?;
     let (stream, owner) =
         (Stream::default_of(Device::cpu()?), Box::new(SendPyObject::new(values.clone().into_any().unbind())));
-    // SAFETY: address and layout are those of the ndarray, and the owner keeps the ndarray alive.
+    // SAFETY: address and layout are those of the ndarray, whose elements are inside its memory; `owner` keeps the
+    // ndarray alive.
     Ok(unsafe {
         Array::imported(buffer.address, buffer.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
     })
@@ -319,7 +322,7 @@ impl AsarrayOptions {
         self.missing_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
     }
 
-    /// Returns the requested memory order if the layout has another order.
+    /// Returns the requested memory order if the layout does not have this order already; otherwise `None`.
     fn missing_order(&self, layout: &Layout) -> Option<MemoryOrder> {
         match self.order {
             OrderArgument::C if !layout.is_c_contiguous() => Some(MemoryOrder::C),

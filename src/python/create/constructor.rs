@@ -88,8 +88,8 @@ impl<'py> ConstructorArguments<'py> {
                 over_memory::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
             }
             (Some(shape), None) if strides.is_some() => {
-                // As in NumPy and CuPy, the new memory has the size of a dense array. All elements must be within that
-                // size.
+                // As in NumPy and CuPy, memory of the size of a dense array is allocated even if strides are passed.
+                // All elements must be inside this memory.
                 let dense = Bound::new(py, new_of_shape(py, &shape, dtype.as_ref(), allocator, order)?)?;
                 over_memory::from_address(py, &shape, dtype.as_ref(), dense.as_any(), strides.as_ref(), order, base)
             }
@@ -111,7 +111,7 @@ fn overrides_init(class: &Bound<'_, PyType>) -> bool {
     !class.is(&base_class) && !has_same_init(class, &base_class)
 }
 
-/// Returns an empty placeholder for an array that `__init__` creates later.
+/// Returns an empty array as a placeholder for the array that `__init__` creates later.
 fn placeholder() -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
     Ok(GpuArray::from_array(Array::empty(&[0], DType::new(ScalarType::Float64), MemoryOrder::C, stream)?))

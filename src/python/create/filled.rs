@@ -29,8 +29,8 @@ use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dense, Dims, Layout, MemoryOrder};
 
-/// Distinguishes order and allocator by their types, because the third argument is the order in NumPy and the allocator
-/// in PyCUDA.
+/// Distinguishes the arguments `order` and `allocator` by their types, because the third argument is the order in NumPy
+/// and the allocator in PyCUDA.
 #[inline]
 pub(super) fn order_and_allocator<'a, 'py>(
     order: Option<&'a Bound<'py, PyAny>>,
@@ -174,7 +174,7 @@ pub(crate) fn fill_zeros(py: Python<'_>, array: &Array) -> PyResult<()> {
     Ok(py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?)
 }
 
-/// Expands to the documentation of a parameter.
+/// Expands to the documentation of one parameter of the creation functions, such as `shape`.
 macro_rules! parameter {
     (shape) => { "shape : int or sequence of int\n    The lengths of the axes." };
     (dtype) => { "dtype : data-type, optional\n    Anything `numpy.dtype` takes; float64 by default." };

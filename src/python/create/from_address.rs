@@ -81,8 +81,8 @@ fn array_at<'py>(
     };
     let byte_offset = offset.map_or(Ok(0), |offset| number::size(offset, "offset"))?;
     let ready_stream = |device| match stream_or_default(py, stream, device) {
-        // If the stream belongs to another device, the default stream replaces it. This is no error, because a copy
-        // between two devices uses a stream of one of them.
+        // If the stream belongs to another device, the default stream replaces it. The stream of another device is no
+        // error, because a copy between two devices uses a stream of one of them.
         Err(_) => Stream::default_of(device),
         Ok(stream) => stream,
     };

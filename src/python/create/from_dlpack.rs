@@ -126,7 +126,8 @@ fn through_methods(
         Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(missing_methods_error(x, error)),
         Err(error) => return Err(error),
     };
-    // A producer on a device unknown to PyGPU may still copy its data to the host.
+    // If PyGPU does not support the device of the producer, the producer can still be requested to copy its data to the
+    // host.
     let is_unknown = device.is_some_and(Device::is_cpu) && dlpack::device_of(code.0, code.1).is_err();
     if is_unknown && !no_copy {
         let answer = dlpack_producer::request_tensor(x, DlpackRequest { to_host: true, ..DlpackRequest::default() })?;

@@ -31,7 +31,7 @@ struct Deleter {
     /// Whether the array exists. Before the array exists, the memory belongs to the caller, and the function is not
     /// called.
     is_armed: AtomicBool,
-    /// The Python object of the function. The object keeps the function's library or callback loaded until the call.
+    /// The Python object of the C function. The object keeps the function's library or callback loaded until the call.
     object: Option<SendPyObject>,
 }
 
@@ -44,9 +44,10 @@ impl Drop for Deleter {
         let call = || function.call(address);
         let object = &mut self.object;
         let was_called = with_held_gil(|py| {
-            // The C function may wait for a device, and callbacks of the device may wait for the GIL.
+            // The C function is called without the GIL: it may wait for a device, and callbacks of this device may wait
+            // for the GIL.
             py.without_gil(call);
-            // At this point the GIL is held again, so that the object can be released.
+            // The GIL is held again here, so the Python object of the function can be released.
             object.take().into_iter().for_each(|object| object.release(py));
         });
         if was_called.is_none() {
@@ -82,7 +83,7 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
     if !CFunction::is_ctypes_function(owner)? {
         return Ok(None);
     }
-    // SAFETY: the caller of `from_pointer` guarantees that the function is a deleter of this address.
+    // SAFETY: the caller of `from_pointer` guarantees that the function accepts this address and may be called once.
     let function = unsafe { CFunction::from_ctypes(owner)? }
         .ok_or_else(|| PyValueError::new_err("from_pointer: owner is a null function pointer"))?;
     let object = Some(SendPyObject::new(owner.clone().unbind()));
@@ -166,8 +167,8 @@ fn from_pointer<'py>(
     let expected = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
     let memory = MemoryArgument::from_python(address)?;
     let deleter = owner.map(|owner| ctypes_deleter(owner, memory.address())).transpose()?.flatten();
-    // This closure ignores an error of an invalid `stream`. The call of `stream_or_default` below raises this error,
-    // when the device is known.
+    // This closure ignores the error of an invalid `stream`, because the call of `stream_or_default` below raises it
+    // once the device is known.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
     let armed_flag = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
     let owner_kind = match deleter {
@@ -187,8 +188,8 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), memory_device)?;
         if !placement.allocation.is_in_order_of(&ready) {
-            // The memory block belongs to PyGPU and has another allocation stream. Its free would not wait for `stream`
-            // unless this use is recorded.
+            // The memory block was allocated by PyGPU on another stream. Its free waits for `stream` only if a use on
+            // `stream` is recorded.
             py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }
@@ -206,7 +207,7 @@ fn from_pointer<'py>(
         owner.filter(|_| armed_flag.is_none()).map(|owner| owner.clone().unbind()),
     )?;
     if let Some(armed_flag) = armed_flag {
-        // SAFETY: the array owns the deleter, whose address is stable.
+        // SAFETY: the array owns the deleter, which therefore stays alive and at its address.
         unsafe { &*armed_flag }.store(true, Ordering::Release);
     }
     Ok(new_array)

@@ -48,8 +48,8 @@ pub(crate) fn from_address<'py>(
     }
 }
 
-/// Creates the array over memory that was assigned to `gpudata`. The array keeps the `allocator` that was assigned
-/// before.
+/// Creates the array over memory that was assigned to `gpudata`. The array keeps the allocator that was assigned to its
+/// attribute `allocator` before.
 pub(super) fn assigned<'py>(
     memory: &Bound<'py, PyAny>,
     layout: Layout,
@@ -62,8 +62,8 @@ pub(super) fn assigned<'py>(
     }
 }
 
-/// Converts an allocator to the form in which an array stores it. Results of operations on the array then use this
-/// allocator.
+/// Converts an allocator to the form in which an array stores it. This form makes results of operations on the array
+/// use the allocator.
 ///
 /// # Errors
 /// `TypeError` for an object that is not an allocator.
@@ -80,7 +80,8 @@ pub(super) fn with_inherited_allocator(
     inherited: Option<InheritedAllocator>,
 ) -> PyResult<GpuArray> {
     let array = gpu_array.array(py)?;
-    // `memory` contains a clone of the array, and thereby keeps the array's previous owner alive.
+    // The new array's owner `memory` contains a clone of `gpu_array`, which keeps the previous owner of the memory
+    // alive.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
     let memory_owner =
         MemoryOwner { object: SendPyObject::new(memory), is_arrays: gpu_array.owns_data(), allocator: inherited };
@@ -95,7 +96,8 @@ pub(super) fn with_inherited_allocator(
     Ok(value)
 }
 
-/// Whether the elements are at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
+/// Whether an array with elements would begin at address 0. PyCUDA's arrays have this address until their `gpudata` is
+/// assigned.
 fn has_no_address(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
     Ok(layout.nbytes() > 0
         && !memory.is_instance_of::<GpuArray>()

@@ -21,7 +21,7 @@ use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
 use pygpu_ops::{Argument, ArgumentRole};
 
-/// Returns an attribute of a declared argument.
+/// Returns an attribute of a declared argument, i.e. of a `VectorArg` or `ScalarArg`.
 ///
 /// # Errors
 /// `TypeError` for an object that declares no argument.
@@ -150,7 +150,7 @@ impl<'a> BoundArguments<'a> {
         })
     }
 
-    /// Keeps arrays of other libraries alive until the stream has completed the kernel.
+    /// Keeps the call's arrays of other libraries alive until the stream has completed the kernel.
     pub(crate) fn retain_foreign(&mut self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         if self.foreign.is_empty() {
             return Ok(());
@@ -161,7 +161,7 @@ impl<'a> BoundArguments<'a> {
     }
 }
 
-/// Appends a scalar in its declared type. NumPy scalars of another type are converted like Python scalars.
+/// Appends a scalar argument in its declared type. NumPy scalars of another type are converted like Python scalars.
 #[inline]
 fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let kind = argument.dtype.kind();
@@ -234,7 +234,7 @@ fn with_label(name: &str, position: usize, argument: &Argument, error: &PyErr, v
     labelled
 }
 
-/// Writes the source to a new folder and prints its path, for ``keep=True``.
+/// Writes the source to a new folder and prints its path, for the option ``keep=True``.
 pub(crate) fn keep_source(py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
     let folder = tempfile::Builder::new().prefix("pygpu-kernel-").tempdir_in(settings::get().temporary())?.keep();
     let path = folder.join(format!("{name}.cu"));

@@ -156,8 +156,8 @@ impl PyElementwise {
         if *keep && !kernel.is_compiled(first.device(), &plan, is_ranged) {
             arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
-        // SAFETY: the plan was made for these arrays; `BoundArguments` has checked arrays and values against the
-        // declaration.
+        // SAFETY: the kernel made the plan for these arrays, and `BoundArguments` has checked their types and the
+        // values' sizes against the kernel's declaration.
         py.without_gil(|| unsafe { kernel.run(&plan, &arrays, &mut scalars, range, &stream) })?;
         warn_untrusted_cache(py)?;
         drop(arrays);

@@ -23,7 +23,7 @@ impl PickleState {
     /// Returns the result of `__reduce__` for a kernel of the class `T` or of a derived class.
     ///
     /// # Errors
-    /// The errors of the Python function that creates the result.
+    /// The errors of the Python function that creates the pickle state.
     pub(crate) fn reduce<'py, T: PyTypeInfo>(&self, kernel: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
         let py = kernel.py();
         let module = py.import(intern!(py, "PyGPU._native.pickled_kernels"))?;

@@ -88,7 +88,8 @@ pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
                 Some(item) => item.call0()?,
                 None => value.clone(),
             };
-            // C has no tokens `True`, `inf` and `nan`, and the headers with C's equivalents are not included.
+            // Python's `True`, `inf` and `nan` are no C tokens, and the headers with C's equivalents are not included,
+            // so other expressions replace them.
             if value.is_instance_of::<PyBool>() {
                 return Ok(value.is_truthy()?.to_string());
             }
@@ -225,13 +226,14 @@ impl PyReduction {
         let out = result.get().array(py)?;
         kernel.check_out(out, device)?;
         let parts = match ready.parts() {
-            // The result is a placeholder here, because the kernel needs no array of partial results.
+            // If one launch suffices, no array of partial results is needed, and the result's array is passed as a
+            // placeholder.
             0 => result.clone(),
             count => new_exact(py, new_array(py, allocator, &[count], dtype, stream)?)?,
         };
         let outputs = [out, parts.get().array(py)?];
-        // SAFETY: the plan was made for these arrays; `BoundArguments` has checked arrays and values against the
-        // declaration.
+        // SAFETY: the kernel made the plan for these arrays, and `BoundArguments` has checked their types and the
+        // values' sizes against the kernel's declaration.
         py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, outputs, stream) })?;
         drop(arrays);
         bound.retain_foreign(py, stream)?;
@@ -308,8 +310,8 @@ impl<'py> ReductionKeywords<'py> {
                         .transpose()?;
                 }
                 "allocator" => keywords.allocator = value,
-                // PyCUDA calls this hook with its compiled functions. PyGPU has no such functions, so only None is
-                // accepted.
+                // In PyCUDA, this hook is called with the compiled functions of the kernel. PyGPU has no such
+                // functions, so only None is accepted.
                 "kernel_wrapper" if value.is_none() => {}
                 other => {
                     return Err(PyTypeError::new_err(format!(

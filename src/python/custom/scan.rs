@@ -107,7 +107,7 @@ impl ScanDefinition {
         Ok(output.into_any())
     }
 
-    /// Converts an array of another dtype to the kernel's dtype, scans the copy, and converts the result back.
+    /// Converts an input array of another dtype to the kernel's dtype, scans the copy, and converts the result back.
     #[cold]
     fn call_converted<'py>(
         &self,

@@ -10,7 +10,7 @@ use pygpu_base::ffi_guard::catch_panic;
 /// Name of the capsule that contains a [`CHeaderTable`].
 pub(crate) const NAME: &CStr = c"pygpu_c_api";
 
-/// The struct `pygpu_c_api` of the header. New fields are only added at the end, with a new version number.
+/// The struct `pygpu_c_api` that the header declares. New fields are only added at the end, with a new version number.
 #[repr(C)]
 pub(crate) struct CHeaderTable {
     version: u32,

@@ -49,7 +49,8 @@ impl CFunction {
         if function == 0 {
             return Ok(None);
         }
-        // SAFETY: the pointer is not null and refers to a function of this type, as the caller guarantees.
+        // SAFETY: the pointer is not null, as checked above, and the caller guarantees that it refers to a function of
+        // this type.
         Ok(Some(Self(unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void)>(function) })))
     }
 

@@ -20,14 +20,14 @@ pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, args: &[Bound<'py, PyAny>]
     let Some(vectorcall) = capi_optional::vectorcall() else {
         return function.call1(PyTuple::new(function.py(), args)?);
     };
-    // The callee may use one free slot before the arguments.
+    // The first slot of the list stays free, because the callee may overwrite it.
     let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
     arguments.push(std::ptr::null_mut());
     for argument in args {
         arguments.push(argument.as_ptr());
     }
-    // SAFETY: the count is the number of arguments, which are borrowed for the call. The result is an owned reference,
-    // or null if an exception is set.
+    // SAFETY: the passed count equals the number of arguments, which are borrowed during the call. The result is an
+    // owned reference, or null if an exception is set.
     unsafe {
         let first = arguments.as_ptr().add(1);
         let result = vectorcall(function.as_ptr(), first, args.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
@@ -51,13 +51,13 @@ pub(crate) fn call_method<'py, const N: usize>(
     let Some(vectorcall_method) = capi_optional::vectorcall_method() else {
         return call_without_vectorcall(object, name, keywords, values);
     };
-    // The callee may use the free slot 0; slot 1 contains the object.
+    // Slot 0 stays free, because the callee may overwrite it; slot 1 contains the object.
     let mut arguments = [std::ptr::null_mut(); 4];
     arguments[1] = object.as_ptr();
     arguments[2..2 + N].copy_from_slice(&values.map(|value| value.as_ptr()));
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
-    // SAFETY: the call has one positional argument, the object, and one value for each keyword; all are borrowed for
-    // the call.
+    // SAFETY: the call has one positional argument, the object, and one value for each keyword; all of them are
+    // borrowed during the call.
     finalization::run_python(object.py(), || unsafe {
         let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)

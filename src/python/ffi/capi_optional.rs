@@ -31,8 +31,8 @@ pub(super) type Vectorcall = unsafe extern "C" fn(
 type GilStateCheck = unsafe extern "C" fn() -> c_int;
 
 fn address(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: `name` is a C string, and the symbols of the interpreter that imported this module are visible in the
-    // process.
+    // SAFETY: `name` is a null-terminated C string, and the interpreter that imported this module makes its symbols
+    // visible in the process.
     #[cfg(unix)]
     let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     #[cfg(not(unix))]
@@ -47,7 +47,7 @@ fn address(name: &CStr) -> Option<*mut c_void> {
 #[inline]
 pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
     static SYMBOL: ForkSafeOnce<Option<VectorcallMethod>> = ForkSafeOnce::new();
-    // SAFETY: `PyObject_VectorcallMethod` has this type in every CPython version that contains it.
+    // SAFETY: the symbol is `PyObject_VectorcallMethod`, which has this type in every CPython version that contains it.
     *SYMBOL.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|symbol| unsafe { std::mem::transmute(symbol) }))
 }
 
@@ -55,7 +55,7 @@ pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
 #[inline]
 pub(super) fn vectorcall() -> Option<Vectorcall> {
     static SYMBOL: ForkSafeOnce<Option<Vectorcall>> = ForkSafeOnce::new();
-    // SAFETY: `PyObject_Vectorcall` has this type in every CPython version that contains it.
+    // SAFETY: the symbol is `PyObject_Vectorcall`, which has this type in every CPython version that contains it.
     *SYMBOL.get_or_init(|| address(c"PyObject_Vectorcall").map(|symbol| unsafe { std::mem::transmute(symbol) }))
 }
 
@@ -66,7 +66,7 @@ pub(super) fn vectorcall() -> Option<Vectorcall> {
 /// The interpreter is initialized, and has a state for the thread.
 pub(super) unsafe fn holds_gil() -> bool {
     static SYMBOL: ForkSafeOnce<Option<GilStateCheck>> = ForkSafeOnce::new();
-    // SAFETY: `PyGILState_Check` has this type in every CPython version that contains it.
+    // SAFETY: the symbol is `PyGILState_Check`, which has this type in every CPython version that contains it.
     let symbol =
         SYMBOL.get_or_init(|| address(c"PyGILState_Check").map(|symbol| unsafe { std::mem::transmute(symbol) }));
     // SAFETY: the caller guarantees an initialized interpreter with a state for the thread.

@@ -22,7 +22,7 @@ pub(crate) const NAME: &CStr = c"dlpack_exchange_api";
 /// Rust functions that implement the C functions of DLPack's exchange table ([`OwnExchangeTable`]). Callers may pass
 /// objects of other types than arrays.
 pub(crate) trait Exchange {
-    /// Exports the tensor of an object; the consumer owns the tensor.
+    /// Creates a tensor that describes an array object; the consumer owns the tensor.
     ///
     /// # Errors
     /// An error for an object that is no array; driver errors.
@@ -34,7 +34,8 @@ pub(crate) trait Exchange {
     /// An error for a tensor that cannot be imported.
     fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>>;
 
-    /// Returns the tensor of an object. The tensor is valid while the object lives.
+    /// Returns a tensor that describes an array object. The tensor is valid while the object lives, and the caller does
+    /// not own it.
     ///
     /// # Errors
     /// The errors of [`Self::export`].
@@ -47,11 +48,11 @@ pub(crate) trait Exchange {
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize>;
 }
 
-/// PyGPU's exchange table. It is static, shared by all threads and never written.
+/// PyGPU's exchange table. The table is static, is shared by all threads, and is never modified.
 #[repr(transparent)]
 pub(crate) struct OwnExchangeTable(DLPackExchangeAPI);
 
-// SAFETY: the table contains only functions and a null pointer.
+// SAFETY: threads may share the table, because it contains only addresses of functions and a null pointer.
 unsafe impl Sync for OwnExchangeTable {}
 
 impl OwnExchangeTable {
@@ -68,7 +69,8 @@ impl OwnExchangeTable {
 }
 
 unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
-    // SAFETY: the table's contract requires a live object, and memory for the result.
+    // SAFETY: DLPack's contract obliges the caller to pass a live object, and an address to which the result may be
+    // written.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
@@ -81,8 +83,8 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
 }
 
 unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
-    // SAFETY: the table's contract requires a live tensor, and memory for the result; a null tensor is rejected. PyGPU
-    // owns the tensor even if the import fails.
+    // SAFETY: DLPack's contract obliges the caller to pass a live tensor, and an address to which the result may be
+    // written; a null tensor is rejected. PyGPU owns the tensor even if the import fails.
     unsafe {
         run_as_c_function(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
@@ -93,12 +95,12 @@ unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersione
 }
 
 unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut DLTensor) -> c_int {
-    // SAFETY: the table's contract requires a live object, and memory for the result. The dimensions live as long as
-    // the array object, which is longer than the table requires.
+    // SAFETY: DLPack's contract obliges the caller to pass a live object, and an address to which the result may be
+    // written. The dimensions live as long as the array object, which is longer than the table requires.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            // Launches operations that this thread deferred while it created the tensor.
+            // Launches the operations that this thread deferred while it exported a tensor.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })
@@ -110,7 +112,7 @@ unsafe extern "C" fn current_work_stream<E: Exchange>(
     id: i32,
     out: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the table's contract requires memory for the result.
+    // SAFETY: DLPack's contract obliges the caller to pass an address to which the result may be written.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::current_stream(py, device_type, id)? as *mut c_void);
@@ -128,14 +130,15 @@ unsafe extern "C" fn allocate(
     set_error: SetError,
 ) -> c_int {
     let make = || {
-        // SAFETY: the table's contract requires a prototype that is readable or null. Python code runs only in a user's
-        // allocator, and the FFI guard of that allocator acquires the GIL. Therefore the caller need not hold the GIL.
+        // SAFETY: DLPack's contract obliges the caller to pass a prototype tensor that is readable or null. Python code
+        // runs only in a user's allocator, and the FFI guard of that allocator acquires the GIL. Therefore the caller
+        // need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
     let result = catch_panic(None, || Some(make()));
     let error = match result {
         Some(Ok(tensor)) => {
-            // SAFETY: the table's contract requires memory for the result.
+            // SAFETY: DLPack's contract obliges the caller to pass an address to which the result may be written.
             unsafe { out.write(tensor.as_ptr()) };
             return 0;
         }
@@ -145,10 +148,11 @@ unsafe extern "C" fn allocate(
     let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
     let text = CString::new(error.to_string()).unwrap_or_default();
     if let Some(set_error) = set_error {
-        // SAFETY: the function and its context come from the caller; both strings live during the call.
+        // SAFETY: the caller passed the error function together with its context, and both strings live during the
+        // call.
         unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
     }
-    // SAFETY: the table's contract requires memory for the result.
+    // SAFETY: DLPack's contract obliges the caller to pass an address to which the result may be written.
     unsafe { out.write(std::ptr::null_mut()) };
     -1
 }
@@ -169,12 +173,13 @@ impl ForeignExchangeTable {
         let header = capsule::pointer(attribute, NAME)?;
         let mut header: *mut DLPackExchangeAPIHeader = header.as_ptr().cast();
         for _ in 0..LONGEST_CHAIN {
-            // SAFETY: a capsule with this name contains a table, which lives as long as the process. Every version of
-            // the table begins with this header.
+            // SAFETY: a capsule with this name contains a table, which lives as long as the process. In every version,
+            // the table begins with a header of this type.
             let Some(api) = (unsafe { header.as_ref() }) else { break };
             if api.version.major == VERSION.major {
                 let table = NonNull::from(api).cast::<DLPackExchangeAPI>();
-                // SAFETY: the header reports the supported major version, so the complete table has this type.
+                // SAFETY: the table's header contains the supported major version, and all tables of this version have
+                // this type.
                 let complete: &'static DLPackExchangeAPI = unsafe { table.as_ref() };
                 let usable =
                     complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
@@ -199,32 +204,33 @@ impl ForeignExchangeTable {
         Self(unsafe { &*std::ptr::with_exposed_provenance(address) })
     }
 
-    /// Exports the tensor of an object. The table belongs to the object's type.
+    /// Exports an object as a tensor. The table must belong to the object's type.
     ///
     /// # Errors
     /// The producer's error; `BufferError` for a tensor that cannot be imported.
     pub(crate) fn take(self, object: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
         let mut out = std::ptr::null_mut();
         let status = match self.0.managed_tensor_from_py_object_no_sync {
-            // SAFETY: the object is of the type to which the table belongs, and the GIL is held.
+            // SAFETY: the caller looked up the table by the object's type, and holds the GIL.
             Some(export) => unsafe { export(object.as_ptr().cast(), &raw mut out) },
             None => -1,
         };
         match NonNull::new(out) {
-            // SAFETY: the producer transferred the ownership of the tensor.
+            // SAFETY: the export succeeded, so the producer has transferred the ownership of the tensor to the caller.
             Some(tensor) if status == 0 => Ok(unsafe { ImportedTensor::versioned(tensor) }?),
             _ => Err(producer_error(object.py(), "managed_tensor_from_py_object_no_sync")),
         }
     }
 
-    /// Returns the handle of the producer's stream on a device.
+    /// Returns the handle of the stream on which the producer works on a device.
     ///
     /// # Errors
     /// The producer's error.
     pub(crate) fn current_stream(self, py: Python<'_>, (device_type, id): (u32, i32)) -> PyResult<usize> {
         let mut work = std::ptr::null_mut();
         let status = match self.0.current_work_stream {
-            // SAFETY: the function belongs to the table's type, `work` has memory for the result, and the GIL is held.
+            // SAFETY: the function comes from the exchange table, the result is written to the local variable `work`,
+            // and this thread holds the GIL.
             Some(function) => unsafe { function(DLDeviceType(device_type), id, &raw mut work) },
             None => -1,
         };

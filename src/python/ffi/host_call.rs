@@ -1,4 +1,4 @@
-//! Enqueues host functions: Rust functions of PyGPU that a stream calls on a thread of the host.
+//! Enqueues host functions, i.e. Rust functions of PyGPU that a stream calls on a thread of the host.
 
 use std::ffi::c_void;
 
@@ -7,7 +7,7 @@ use pygpu_base::error::Result;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_device::stream::Stream;
 
-/// A host function with its data. A stream calls `run`, on any thread.
+/// A host function with its data. A stream calls the method `run`, on any thread.
 pub(crate) trait HostCall: Send + Sync + 'static {
     /// Does the work of the host function. The stream calls `run` after its earlier work is complete.
     fn run(&self);
@@ -16,17 +16,19 @@ pub(crate) trait HostCall: Send + Sync + 'static {
 /// Executes a [`HostCall`] once, and then drops the [`HostCall`].
 extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
-        // SAFETY: `call_once` created the box for this single call.
+        // SAFETY: `data` is the address of a box that `call_once` leaked for this single call, so the box has no other
+        // owner.
         let call = unsafe { Box::from_raw(data.cast::<C>()) };
         call.run();
     });
 }
 
 /// Executes a [`HostCall`] at each launch of a graph. The [`HostCall`] is not dropped afterwards, because the graph
-/// owns this value.
+/// owns it.
 extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
-        // SAFETY: the call is alive while the graph exists, and is only read.
+        // SAFETY: the graph, which owns the [`HostCall`], keeps it alive during the launch, and the function only reads
+        // it.
         let call = unsafe { &*data.cast::<C>() };
         call.run();
     });
@@ -35,11 +37,11 @@ extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
 /// Enqueues a C function on a stream.
 ///
 /// # Safety
-/// `function` may be called with `data` after the driver has accepted the call.
+/// The caller guarantees that `function` may be called with `data` at any time after the driver has accepted it.
 unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
     let device = stream.device();
     // SAFETY: the stream is borrowed and therefore alive; the caller guarantees that `function` may be called with
-    // `data`.
+    // `data` at any later time.
     unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
 }
 
@@ -49,10 +51,10 @@ unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) ->
 /// Driver errors.
 pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()> {
     let data = Box::into_raw(call);
-    // SAFETY: the stream calls the function once, and the function then takes ownership of `data`.
+    // SAFETY: the stream calls the function only once, and this call takes ownership of `data`.
     let result = unsafe { enqueue(stream, run_once::<C>, data.cast()) };
     if result.is_err() {
-        // SAFETY: the driver rejected the call, so the box has no other owner.
+        // SAFETY: the driver rejected the call and will never use `data`, so this function is the box's only owner.
         drop(unsafe { Box::from_raw(data) });
     }
     result
@@ -64,9 +66,10 @@ pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()
 /// Driver errors.
 ///
 /// # Safety
-/// The call stays at its address while the graph may be launched.
+/// The [`HostCall`] stays alive and at its address while the graph may be launched.
 pub(crate) unsafe fn call_on_each_launch<C: HostCall>(stream: &Stream, call: &C) -> Result<()> {
     let data = std::ptr::from_ref(call).cast_mut().cast();
-    // SAFETY: the caller guarantees that the call stays at its address while the graph may be launched.
+    // SAFETY: the caller guarantees that the [`HostCall`] stays alive and at its address while the graph may be
+    // launched.
     unsafe { enqueue(stream, run_each_launch::<C>, data) }
 }

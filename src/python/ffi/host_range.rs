@@ -22,8 +22,9 @@ use crate::names::names;
 struct HostRange {
     address: usize,
     nbytes: isize,
-    // The field is an option, because the collector can visit an object before it is written. Its bytes are then zero,
-    // which is a valid `None` but not a valid `Py`. In a written object the field is `Some`.
+    // The field is an option, because the garbage collector can visit an object before the field is written. The
+    // field's bytes are then zero, which is a valid `None` but not a valid `Py`. In a complete object the field is
+    // `Some`.
     owner: Option<Py<PyAny>>,
 }
 
@@ -35,7 +36,7 @@ impl HostRange {
         Self { address, nbytes, owner: Some(owner) }
     }
 
-    /// Fills a buffer view of the memory.
+    /// Implements the buffer protocol: fills `view` with the address and size of the memory.
     ///
     /// # Safety
     /// `view` is writable, as Python guarantees for this slot.

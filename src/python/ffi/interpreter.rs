@@ -28,14 +28,14 @@ pub(crate) fn holds_gil() -> bool {
 
 /// Returns whether the calling thread runs in the main interpreter of the process, whose number is 0.
 pub(crate) fn is_main(_: Python<'_>) -> bool {
-    // SAFETY: the token shows that the thread is attached to an interpreter, which is therefore alive.
+    // SAFETY: the GIL token proves that the thread is attached to an interpreter, which is therefore alive.
     unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) == 0 }
 }
 
-/// Runs `work` if this thread holds the GIL. pyo3's count of attachments may be 0 here, which does not affect work with
-/// objects.
+/// Runs `work` if this thread holds the GIL. Even if pyo3's count of this thread's attachments is 0 here, `work` may
+/// use Python objects.
 pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
-    // SAFETY: the interpreter reports that the thread holds the GIL.
+    // SAFETY: the interpreter reported above that this thread holds the GIL.
     holds_gil().then(|| work(unsafe { Python::assume_attached() }))
 }
 
@@ -46,21 +46,23 @@ pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> 
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _access = PythonAccess::expected()?;
     let _gil_request = finalization::try_gil_request()?;
-    // SAFETY: `Py_IsInitialized` may be called at any time.
+    // SAFETY: CPython permits calls of `Py_IsInitialized` at any time and on any thread.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
     }
     let _ensured = GilEnsured::new();
-    // The thread holds the GIL now. `try_attach` updates pyo3's count.
+    // `GilEnsured::new` has acquired the GIL for this thread. `try_attach` updates pyo3's count.
     Python::try_attach(work)
 }
 
 /// Runs the body of a C function that reports errors in Python's way: an error or panic sets the thread's exception and
-/// returns -1. If the caller holds the GIL, as its contract requires, the call costs only the check of the GIL.
+/// returns -1. The C function's contract requires that its caller holds the GIL. If the caller violates this contract,
+/// `work` waits for the GIL.
 pub(crate) fn run_as_c_function(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     catch_panic(-1, || {
         if holds_gil() {
-            // SAFETY: the interpreter reports that the thread holds the GIL. pyo3's count does not affect the use of the token.
+            // SAFETY: the interpreter reported above that this thread holds the GIL. pyo3's count does not affect the
+            // use of the token.
             return restore(unsafe { Python::assume_attached() }, work);
         }
         with_interpreter(|py| restore(py, work)).unwrap_or(-1)
@@ -79,13 +81,15 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
     }
 }
 
-/// The GIL, acquired with `PyGILState_Ensure`, which uses the interpreter's count instead of pyo3's.
+/// Guard that holds the GIL. It acquires the GIL by `PyGILState_Ensure`, which relies on the interpreter's count of
+/// attachments instead of pyo3's.
 pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 
 impl GilEnsured {
     /// Acquires the GIL. The caller holds the guard of [`finalization::try_gil_request`] until this value is dropped.
     pub(crate) fn new() -> Self {
-        // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
+        // SAFETY: the interpreter exists and does not end, because the caller holds a `shutdown::ForeignCallGuard`,
+        // which counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })
     }
 }
@@ -94,7 +98,8 @@ impl HasGil for GilEnsured {}
 
 impl Drop for GilEnsured {
     fn drop(&mut self) {
-        // SAFETY: this call pairs with the call in `new` on the same thread; nested pairs end innermost first.
+        // SAFETY: this call releases the GIL that `new` acquired on the same thread. Values are dropped in reverse
+        // order of their creation, as the interpreter requires.
         unsafe { ffi::PyGILState_Release(self.0) };
     }
 }
@@ -102,6 +107,7 @@ impl Drop for GilEnsured {
 /// Schedules a function on the main thread as a pending call. Python ignores the call if its list of pending calls is
 /// full.
 pub(crate) fn add_pending_call(function: extern "C" fn(*mut c_void) -> c_int) {
-    // SAFETY: the call needs no GIL, and the function uses no data.
+    // SAFETY: `Py_AddPendingCall` may be called without the GIL, and the scheduled function does not read its data
+    // argument.
     unsafe { ffi::Py_AddPendingCall(Some(function), std::ptr::null_mut()) };
 }

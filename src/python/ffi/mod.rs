@@ -1,7 +1,7 @@
 //! Contains safe functions around the C APIs of Python, NumPy and DLPack.
 //!
-//! A function takes borrowed references and a GIL token, and returns owned or borrowed references. `unsafe` code
-//! outside this module concerns device memory and fields of PyGPU's classes.
+//! A function takes borrowed references and a GIL token, and returns owned or borrowed references. Outside this module,
+//! `unsafe` code only accesses device memory and fields of PyGPU's classes.
 
 pub(crate) mod array_header;
 pub(crate) mod buffer;

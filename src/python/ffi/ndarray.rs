@@ -1,4 +1,4 @@
-//! Accesses ndarrays and NumPy scalars through NumPy's C API.
+//! Creates, reads and queries ndarrays and NumPy scalars through NumPy's C API.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -15,12 +15,12 @@ use pygpu_layout::Dims;
 
 /// Returns the address of element zero of an ndarray.
 pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
-    // SAFETY: the ndarray is alive.
+    // SAFETY: the borrow keeps the ndarray alive.
     unsafe { (*array.as_array_ptr()).fields.data as usize }
 }
 
 fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
-    // SAFETY: the ndarray is alive.
+    // SAFETY: the borrow keeps the ndarray alive.
     unsafe { (*array.as_array_ptr()).fields.flags }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_WRITEABLE != 0
 }
 
-/// Returns whether an ndarray owns its memory. Other objects can then access the memory only through this ndarray.
+/// Returns whether an ndarray owns its memory. If so, other objects can access the memory only through this ndarray.
 pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_OWNDATA != 0
 }
@@ -42,14 +42,17 @@ pub(crate) fn with_dense_bytes<T>(
 ) -> T {
     let is_dense = array.is_c_contiguous() || array.is_fortran_contiguous();
     let bytes = if is_dense { array.len() * itemsize } else { 0 };
-    // SAFETY: the ndarray is alive and dense, and has `bytes` bytes.
+    // SAFETY: the borrow keeps the ndarray alive, and the check above found it dense, so its `bytes` bytes are
+    // contiguous.
     read(unsafe { std::slice::from_raw_parts(address(array) as *const u8, bytes) })
 }
 
-/// Writes `bytes` to the beginning of a new ndarray of one element. Bytes beyond the element's size are ignored.
+/// Writes `bytes` to the beginning of a new ndarray of one element. If there are more bytes than the element has, the
+/// remaining bytes are ignored.
 pub(crate) fn write_item(array: &Bound<'_, PyUntypedArray>, bytes: &[u8], itemsize: usize) {
     let length = bytes.len().min(itemsize * array.len());
-    // SAFETY: the ndarray is alive, has at least `length` bytes, and is not yet visible to other code.
+    // SAFETY: the borrow keeps the ndarray alive, `length` does not exceed its size, and other code cannot access a new
+    // ndarray yet.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address(array) as *mut u8, length) };
 }
 
@@ -69,7 +72,8 @@ pub(crate) unsafe fn over<'py>(
     descr: Bound<'py, PyAny>,
     is_writable: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    // SAFETY: shape and strides have the passed number of axes; NumPy consumes the reference to the dtype.
+    // SAFETY: the lists of lengths and strides have as many entries as the passed number of axes, and NumPy consumes
+    // the reference to the dtype.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -92,7 +96,7 @@ pub(crate) unsafe fn over<'py>(
 /// The errors of NumPy.
 pub(crate) fn set_base<'py>(array: &Bound<'py, PyUntypedArray>, owner: Bound<'py, PyAny>) -> PyResult<()> {
     let py = array.py();
-    // SAFETY: the ndarray is alive, and NumPy consumes the reference to the owner.
+    // SAFETY: the borrow keeps the ndarray alive, and NumPy consumes the reference to the owner.
     match unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) } < 0 {
         true => Err(PyErr::fetch(py)),
         false => Ok(()),
@@ -110,8 +114,8 @@ pub(crate) fn empty<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = descr.py();
     let shape_pointer = shape.as_mut_ptr().cast::<npyffi::npy_intp>();
-    // SAFETY: the shape has the passed number of axes. `PyArray_Empty` consumes the reference to the dtype. A null
-    // result means that an exception is set.
+    // SAFETY: the list of lengths has as many entries as the passed number of axes. `PyArray_Empty` consumes the
+    // reference to the dtype. A null result means that an exception is set.
     unsafe {
         let array = PY_ARRAY_API.PyArray_Empty(
             py,
@@ -124,7 +128,7 @@ pub(crate) fn empty<'py>(
     }
 }
 
-/// Offset of the value from the start of a NumPy scalar object.
+/// Offset in bytes of the value from the start of a NumPy scalar object.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
 
 type Scalars = [(usize, ScalarType); 16];
@@ -157,7 +161,7 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
             (PyCFloatArrType_Type, ScalarType::Complex64),
             (PyCDoubleArrType_Type, ScalarType::Complex128),
         ]
-        // SAFETY: the GIL is held, and NumPy was imported with the module.
+        // SAFETY: this thread holds the GIL, and the import of PyGPU's module has imported NumPy.
         .map(|(class, kind)| (unsafe { npyffi::get_type_object(py, class) } as usize, kind))
     })
 }
@@ -168,7 +172,8 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     let class = class_of(value) as usize;
     let (_, kind) = scalars(value.py()).iter().find(|(candidate, _)| *candidate == class)?;
-    // SAFETY: objects of these classes consist of a header and the value, which never changes.
+    // SAFETY: objects of NumPy's scalar classes consist of a header and the value, which never changes, so the value's
+    // bytes may be borrowed as long as the object.
     let bytes = unsafe {
         let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);
         std::slice::from_raw_parts(first, DType::new(*kind).itemsize())
@@ -178,7 +183,7 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
 
 /// Returns whether an object is a NumPy scalar of any type.
 pub(crate) fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call checks the type of a live object against a class that NumPy keeps alive.
+    // SAFETY: the borrow keeps the object alive, NumPy keeps the class alive, and the call only reads the types.
     unsafe {
         let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
         ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0

@@ -19,7 +19,7 @@ use pyo3::types::PyType;
 /// [`value_offset`], and [`SLOTS`] bytes for `__dict__` and weak references. A zero slot is empty.
 pub(crate) unsafe trait Collected: PyClass {}
 
-/// Returns the offset of the value in an object. pyo3 stores the value directly behind the header.
+/// Returns the offset in bytes of the Rust value in a Python object. pyo3 stores the value directly behind the header.
 pub(crate) const fn value_offset<T>() -> usize {
     size_of::<ffi::PyObject>().next_multiple_of(align_of::<T>())
 }
@@ -53,7 +53,7 @@ pub(crate) unsafe fn allocate<T: Collected>(py: Python<'_>) -> PyResult<(*mut ff
 /// `MemoryError`.
 #[inline]
 pub(crate) fn new_exact<T: Collected>(py: Python<'_>, value: T) -> PyResult<Bound<'_, T>> {
-    // SAFETY: the value is written to its memory, and then the object is complete.
+    // SAFETY: this function writes the value before other code accesses the object, as `allocate` requires.
     unsafe {
         let (object, slot) = allocate::<T>(py)?;
         slot.write(value);
@@ -94,7 +94,7 @@ pub(crate) unsafe fn new_in_place<'py, T: Collected>(
 /// The errors of Python.
 pub(crate) fn new_derived<'py, T: Collected>(class: &Bound<'py, PyType>, value: T) -> PyResult<Bound<'py, T>> {
     let py = class.py();
-    // SAFETY: both types are alive.
+    // SAFETY: the borrows keep both types alive.
     if unsafe { ffi::PyType_IsSubtype(class.as_type_ptr(), T::type_object_raw(py)) } == 0 {
         return Err(PyTypeError::new_err(format!("{class} does not derive from {}", T::type_object(py))));
     }

@@ -8,34 +8,34 @@ use pyo3::prelude::*;
 /// Returns whether an object is an instance of int or of a derived class.
 #[inline]
 pub(crate) fn is_int(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call only checks the type of a live object.
+    // SAFETY: the borrow keeps the object alive, and the call only reads its type.
     unsafe { ffi::PyLong_Check(object.as_ptr()) != 0 }
 }
 
 /// Returns whether an object is an int, excluding derived classes.
 #[inline]
 pub(crate) fn is_exact_int(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call only checks the type of a live object.
+    // SAFETY: the borrow keeps the object alive, and the call only reads its type.
     unsafe { ffi::PyLong_CheckExact(object.as_ptr()) != 0 }
 }
 
 /// Returns whether an object is an instance of float or of a derived class.
 #[inline]
 pub(crate) fn is_float(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call only checks the type of a live object.
+    // SAFETY: the borrow keeps the object alive, and the call only reads its type.
     unsafe { ffi::PyFloat_Check(object.as_ptr()) != 0 }
 }
 
 /// Returns whether an object has `__index__`.
 #[inline]
 pub(crate) fn is_index(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call only checks the type of a live object.
+    // SAFETY: the borrow keeps the object alive, and the call only reads its type.
     unsafe { ffi::PyIndex_Check(object.as_ptr()) != 0 }
 }
 
 /// Returns whether an object has a numeric conversion method.
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the call only checks the type of a live object.
+    // SAFETY: the borrow keeps the object alive, and the call only reads its type.
     unsafe { ffi::PyNumber_Check(object.as_ptr()) != 0 }
 }
 
@@ -44,15 +44,15 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
 /// # Errors
 /// The error of the object's `__index__`.
 pub(crate) fn index<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the object is alive; a null result means that an exception is set.
+    // SAFETY: the borrow keeps the object alive; a null result means that an exception is set.
     unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr())) }
 }
 
-/// Returns the value of an exact int. For -1, for other objects and for larger ints the result is -1, and an exception
-/// may be set.
+/// Returns the value of an exact int that fits into the address size. For other objects and larger ints the result is
+/// -1, as for the int -1, and an exception may be set.
 #[inline(always)]
 pub(crate) fn fast_integer(object: &Bound<'_, PyAny>) -> isize {
-    // SAFETY: the object is alive, and its value is read only if it is an int.
+    // SAFETY: the borrow keeps the object alive, and its value is read only if it is an int.
     unsafe {
         match ffi::PyLong_CheckExact(object.as_ptr()) {
             0 => -1,
@@ -74,7 +74,7 @@ pub(crate) enum TooLarge {
 /// # Errors
 /// The error of the object's `__index__`; the exception `too_large` for an integer that exceeds the address size.
 pub(crate) fn integer(object: &Bound<'_, PyAny>, too_large: TooLarge) -> PyResult<isize> {
-    // SAFETY: the object is alive, and the exception classes are static.
+    // SAFETY: the borrow keeps the object alive, and the exception classes are static.
     let value = unsafe {
         let class = match too_large {
             TooLarge::Index => ffi::PyExc_IndexError,
@@ -93,8 +93,8 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>, too_large: TooLarge) -> PyResul
 /// exception is set.
 #[inline]
 pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
-    // SAFETY: the object is alive, and its value is read only if it is an int. The result `usize::MAX` may indicate an
-    // exception, which is cleared.
+    // SAFETY: the borrow keeps the object alive, and its value is read only if it is an int. The result `usize::MAX`
+    // may indicate an exception, which is cleared.
     unsafe {
         if ffi::PyLong_CheckExact(object.as_ptr()) == 0 {
             return None;
@@ -108,20 +108,21 @@ pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
     }
 }
 
-/// Returns the value of an int and whether it exceeds 64 signed bits. For other objects the value is 0 or -1, without a
-/// meaning.
+/// Returns the value of an int, and whether this value exceeds a signed 64-bit integer. For other objects the returned
+/// value has no meaning.
 #[inline]
 pub(crate) fn signed(object: &Bound<'_, PyAny>) -> (i64, bool) {
     let mut overflow: c_int = 0;
-    // SAFETY: the object is alive, and `overflow` has memory for the result.
+    // SAFETY: the borrow keeps the object alive, and `overflow` has memory for the result.
     let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };
     (number, overflow != 0)
 }
 
-/// Returns the value of an object as a signed 64-bit integer; `None` if it has no such value. No exception is set.
+/// Returns the value of an object as a signed 64-bit integer; `None` for an object that cannot be converted, and for
+/// larger integers. No exception is set.
 #[inline]
 pub(crate) fn long(object: &Bound<'_, PyAny>) -> Option<i64> {
-    // SAFETY: the object is alive. The result -1 may indicate an exception, which is taken.
+    // SAFETY: the borrow keeps the object alive. The result -1 may indicate an exception, which is taken.
     let value = unsafe { ffi::PyLong_AsLongLong(object.as_ptr()) };
     if value == -1 && PyErr::take(object.py()).is_some() { None } else { Some(value) }
 }
@@ -132,7 +133,7 @@ pub(crate) fn long(object: &Bound<'_, PyAny>) -> Option<i64> {
 /// `OverflowError` for an int outside the range of float.
 #[inline]
 pub(crate) fn real(object: &Bound<'_, PyAny>) -> PyResult<f64> {
-    // SAFETY: the object is alive. The result -1 may indicate an error, and then an exception is set.
+    // SAFETY: the borrow keeps the object alive. The result -1 may indicate an error, and then an exception is set.
     let number = unsafe { ffi::PyFloat_AsDouble(object.as_ptr()) };
     if number == -1.0
         && let Some(error) = PyErr::take(object.py())

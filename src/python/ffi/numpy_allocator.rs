@@ -23,7 +23,8 @@ struct DataMemHandler {
     free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize),
 }
 
-// SAFETY: the context is null, and any thread may call the functions.
+// SAFETY: threads may share the handler, because its context pointer is null and its functions may be called on any
+// thread.
 unsafe impl Sync for DataMemHandler {}
 
 static HANDLER: DataMemHandler = DataMemHandler {
@@ -55,7 +56,8 @@ unsafe extern "C" fn allocate(_: *mut c_void, bytes: usize) -> *mut c_void {
 unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
     catch_panic(std::ptr::null_mut(), || {
         let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
-        // SAFETY: the caller passes the arguments that `allocate` requires, and the memory has that many bytes.
+        // SAFETY: NumPy passes valid sizes, as `allocate` requires, and the memory that `allocate` returned has that
+        // many bytes.
         unsafe {
             let memory = allocate(context, bytes);
             if !memory.is_null() {
@@ -72,7 +74,8 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
         if bytes <= size && bytes > size / 2 {
             return old;
         }
-        // SAFETY: NumPy passes a result of `allocate`, and does not use it again if the reallocation succeeds.
+        // SAFETY: NumPy passes memory that `allocate` returned, and does not use the old address after a successful
+        // reallocation.
         unsafe {
             let new = allocate(context, bytes);
             if !new.is_null() {
@@ -86,7 +89,7 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
 
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
     // NumPy may call this function without the GIL; the function does not need the GIL.
-    // SAFETY: NumPy passes each result of `allocate` only once.
+    // SAFETY: NumPy frees each result of `allocate` only once.
     catch_panic((), || unsafe { host_block_cache::free(memory.expose_provenance()) });
 }
 
@@ -104,7 +107,8 @@ fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
             py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
         let table = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
         // SAFETY: NumPy's static table contains `PyDataMem_SetHandler` at this index in every supported version. The
-        // handler's capsule has the name that NumPy requires, and points to a static.
+        // capsule that is passed to NumPy has the name that NumPy requires, and contains the address of a static
+        // handler.
         unsafe {
             let table = ffi::PyCapsule_GetPointer(table.as_ptr(), std::ptr::null()).cast::<*const c_void>();
             if table.is_null() {
@@ -124,8 +128,8 @@ fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
 /// The errors of NumPy.
 pub(crate) fn with_allocator<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<T> {
     let (set, handler_object) = handler(py)?;
-    // SAFETY: the capsule contains a handler. NumPy returns a new reference to the previous handler, which is set again
-    // afterwards.
+    // SAFETY: the capsule contains PyGPU's handler. NumPy returns a new reference to the previous handler, which this
+    // function sets again after `make`.
     unsafe {
         let previous = Bound::from_owned_ptr_or_err(py, set(handler_object.as_ptr()))?;
         let result = make();

@@ -15,7 +15,7 @@ pub(crate) enum PlainItem {
 #[inline(always)]
 pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
     let pointer = item.as_ptr();
-    // SAFETY: the calls check the type and the identity of a live object.
+    // SAFETY: the borrow keeps the object alive, and the calls only read its type and address.
     unsafe {
         if ffi::PyLong_CheckExact(pointer) != 0 {
             return Some(PlainItem::Integer);
@@ -40,8 +40,8 @@ pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
 #[inline(always)]
 pub(crate) fn unpack(slice: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
-    // SAFETY: the object is alive, and its members are read only if it is a slice. The three outputs are local
-    // variables, and the second call only computes with values of the first call.
+    // SAFETY: the borrow keeps the object alive, and its members are read only if it is a slice. The three outputs are
+    // local variables, and the second call only computes with values of the first call.
     unsafe {
         if ffi::Py_TYPE(slice.as_ptr()) != &raw mut ffi::PySlice_Type
             || ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) < 0

@@ -38,7 +38,7 @@ pub(crate) fn is_aligned(array: &DeferredArray) -> bool {
         || (layout.is_c_contiguous() && is_multiple(first))
 }
 
-/// Returns the stream in whose order an operation on one array is deferred; `None` if the operation is launched
+/// Returns the stream on which a deferred operation on one array will be launched; `None` if the operation is launched
 /// eagerly.
 ///
 /// # Errors
@@ -55,15 +55,15 @@ pub(crate) fn deferral_stream(array: &DeferredArray) -> PyResult<Option<Stream>>
     Ok(can_wait.then_some(stream))
 }
 
-/// Loads compiler files and starts the helper thread before the first node is queued, so that no flush has to do this
-/// work.
+/// Loads compiler files and starts the helper thread before the first node is queued, so that flushes are not delayed
+/// by this work.
 #[inline]
 pub(crate) fn prepare(stream: &Stream) {
     kernel::resolve(stream.device().kind());
     fusion::start_helper();
 }
 
-/// Appends a node to the pending queue.
+/// Appends the node of a deferred operation to the pending queue.
 ///
 /// # Errors
 /// The errors of operations that compute the node's operands.
@@ -74,14 +74,15 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
         Err(returned) => push_after_flush(returned, block)?,
     };
     if visibility == Visibility::Shared {
-        // Code that ran after the check of the operands made an operand's address visible outside PyGPU. A later write
-        // through that address would change the node's result.
+        // After the check of the operands, other code has made an operand's address visible outside PyGPU. A later
+        // write through that address would change the node's result.
         flush::flush(FlushReason::EagerOperation);
     }
     Ok(())
 }
 
-/// Queues a node after a flush, so that its operation follows the operations that are pending or being launched.
+/// Performs the flush that `obstacle` requires, and then queues the node. The node's operation is thus launched after
+/// the operations that were pending or being launched.
 #[cold]
 fn push_after_flush(
     (mut node, mut obstacle): (Box<DeferredNode>, Obstacle),
@@ -90,8 +91,8 @@ fn push_after_flush(
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
-            // The flush may have failed to compute an operand. Such an operand never gets values, and this call returns
-            // its error.
+            // The flush may have failed to compute an operand. Such an operand never gets values, so its error is
+            // returned here.
             array.allocation().check()?;
         }
         match fusion::push(node, block) {

@@ -46,7 +46,7 @@ pub(crate) fn flush_all_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush_all(cause);
 }
 
-/// Launches the operation that computes an operand. The operation may have been deferred on any thread.
+/// Launches the pending operation that computes an operand, whichever thread has deferred it.
 ///
 /// # Errors
 /// The error of the launched operation.
@@ -63,7 +63,7 @@ pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
 #[inline(never)]
 pub(crate) fn require_values(block: &Arc<Allocation>) -> PyResult<()> {
     if block.device().is_cpu() {
-        return Ok(()); // no deferred operation uses CPU memory
+        return Ok(()); // operations on CPU memory are never deferred
     }
     hooks::flush(FlushReason::Values);
     block.flush(Access::Read, FlushReason::Values);

@@ -38,7 +38,7 @@ impl GpuArray {
     /// b'\x01\x00\x02\x00'
     #[pyo3(signature = (order: "OrderACFK" = None) -> "bytes")]
     fn tobytes<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyBytes>> {
-        // The meaning of 'A' depends on the layout of the array, because the host copy may have another layout.
+        // The order 'A' is resolved with the layout of the array, because the host copy may have another layout.
         let layout = slf.get().layout();
         let order = match order.filter(|order| !order.is_none()).map(OrderArgument::from_python).transpose()? {
             Some(OrderArgument::F) => "F",

@@ -20,10 +20,10 @@ use pygpu_memory::capture;
 use pygpu_ops::Elementwise;
 use pygpu_ops::ufunc::{self, CastSource};
 
-/// Source of a cast: an array, or one element.
+/// Source of the values that a cast converts: an array, or one element.
 #[derive(Clone, Copy)]
 pub(crate) enum CastValues<'a> {
-    /// The elements of an array on the same device, broadcast to the target's shape.
+    /// The elements of an array on the target's device, broadcast to the target's shape.
     Array(&'a Array),
     /// One element for the whole target, as bytes of the target's dtype.
     Item(&'a [u8]),
@@ -99,7 +99,7 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
         let result = Array::on_new_memory(layout, dtype, stream.clone())?;
         if uses_kernel {
             is_cast = match ufunc::cast(&result, CastSource::Array(source), None, stream) {
-                Err(Error::Unavailable(_)) => false, // no compiler, so the host casts
+                Err(Error::Unavailable(_)) => false, // without a compiler for kernels, the host performs the cast
                 other => other.map(|()| true)?,
             };
         }
@@ -122,7 +122,7 @@ pub(crate) fn cast_like(py: Python<'_>, source: &Array, dtype: DType) -> PyResul
 }
 
 /// Returns whether a kernel performs a cast, without a warning. The result is false until the first kernel has run on a
-/// device, because until then the compiler may be missing, and the host would cast.
+/// device, because until then a compiler may be missing, and the host would perform the cast with a warning.
 pub(crate) fn is_silent(from: DType, to: DType) -> bool {
     ufunc::is_castable(from, to) && !drops_imaginary(from, to) && Elementwise::was_run()
 }
@@ -177,7 +177,7 @@ fn call_copyto(
     Ok(())
 }
 
-/// Casts values on the host, if their types have no kernel (structured items, 8-bit floats) or if no compiler is
+/// Casts values on the host, if no kernel supports their types (structured items, 8-bit floats), or if no compiler is
 /// available.
 #[cold]
 fn through_the_host(
@@ -190,7 +190,8 @@ fn through_the_host(
 ) -> PyResult<()> {
     py.without_gil(|| capture::refuse("a conversion for which there is no kernel", stream))?;
     let download = |array: &Array| transfer::to_ndarray(py, array);
-    // Elements for which the mask is false, and the padding of structured items, stay unchanged.
+    // Unless the target is new, its values are downloaded first: elements that the mask excludes, and the padding of
+    // structured items, must stay unchanged.
     let result =
         if is_new { result_arrays::empty_like(py, target.layout(), target.dtype())? } else { download(target)? };
     let source = match values {

@@ -25,7 +25,8 @@ pub(crate) fn dense_in(array: &Array, order: MemoryOrder) -> Result<Layout> {
 /// # Errors
 /// `OutOfMemoryError`; driver errors.
 pub(crate) fn copy_to(py: Python<'_>, source: &Array, device: Device, dense: Layout) -> PyResult<Array> {
-    // The allocator of the source is not used, because this allocator may allocate on the source's device only.
+    // A copy on another device does not use the custom allocator of the source, which may allocate on the source's
+    // device only.
     let _inherited = allocator_inheritance::inherit(py, (device == source.device()).then_some(source).into_iter())?;
     let copied: Result<Array> = py.without_gil(|| {
         let target = Array::on_new_memory(dense, source.dtype(), stream::current(device))?;

@@ -19,7 +19,7 @@ pub(crate) fn view<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyU
     view_with_owner(array.py(), array.get().array(array.py())?, owner)
 }
 
-/// Creates a view like [`view`], whose owner is another Python object than the array.
+/// Creates a view like [`view`], whose `base` is another Python object than the array.
 fn view_with_owner<'py>(
     py: Python<'py>,
     array: &Array,
@@ -38,7 +38,7 @@ pub(crate) fn owning<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py,
 }
 
 /// Creates a view like [`view`], for a single call of a C function. The caller keeps the array alive during that call,
-/// because the view does not. Such a view costs half as much as [`view`].
+/// because the view does not. Creating such a view takes half as long as [`view`].
 pub(crate) fn borrowed<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     check_device(array)?;
     let descr = dtype::to_python(py, array.dtype())?;

@@ -17,8 +17,8 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::{Allocation, custom_allocator};
 
-/// Returns whether allocating on a device needs no driver call. The caller then keeps the GIL, because releasing the
-/// GIL costs more than the allocation.
+/// Returns whether allocating on a device needs no driver call. If so, the caller keeps the GIL, because releasing the
+/// GIL takes longer than the allocation.
 #[inline]
 pub(crate) fn is_process_memory(device: Device) -> bool {
     device.is_cpu() && !custom_allocator::is_in_use()
@@ -73,7 +73,7 @@ pub(crate) fn upload_new(
     Ok(array)
 }
 
-/// Creates an array with the values of an ndarray like [`upload_new`], on a given stream. Waits for the copy if
+/// Creates an array like [`upload_new`], but enqueues the copy on a given stream, and waits for the copy only if
 /// requested.
 pub(crate) fn upload_new_on(
     py: Python<'_>,

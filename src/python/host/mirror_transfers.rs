@@ -1,5 +1,5 @@
-//! PybindGPU's methods `to_device` and `to_host`. They use the host mirror of an array. This is the ndarray over which
-//! the array was created, or the last result of `get`.
+//! PybindGPU's methods `to_device` and `to_host`. They use the host mirror of an array, i.e. the ndarray over which the
+//! array was created, or the last result of `get`.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,8 +17,8 @@ use pygpu_device::stream;
 impl GpuArray {
     fn set_host(&self, host: HostMirror) {
         let previous = std::mem::replace(&mut *self.host_mut(), host);
-        // The lock of the host mirror is not held here, because dropping an ndarray may run Python code that needs this
-        // lock.
+        // The previous host mirror is dropped after its lock is released, because dropping an ndarray may run Python
+        // code that needs this lock.
         drop(previous);
     }
 
@@ -34,7 +34,7 @@ impl GpuArray {
     }
 
     /// Stores a result of `get` as the host mirror. The array keeps the result alive only if the array owned the
-    /// previous mirror; otherwise the result may be freed.
+    /// previous mirror; otherwise the mirror is lost when the program drops the result.
     pub(crate) fn remember(&self, result: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
         let owns_mirror = self.host().is_some_and(|host| matches!(*host, HostMirror::Owned(_)));
         self.set_host(match owns_mirror {

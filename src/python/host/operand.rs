@@ -1,4 +1,4 @@
-//! Represents the host side of a copy, with the ndarray that owns its memory.
+//! Represents the host memory of a copy between host and device, with the ndarray that owns this memory.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::retired;
 
-/// Memory of an ndarray as an endpoint of a copy. The operand keeps the ndarray alive.
+/// The memory of an ndarray as source or target of a copy. The operand keeps the ndarray alive.
 pub(crate) struct HostOperand {
     buffer: HostBuffer,
     owner: Option<Py<PyAny>>,
@@ -27,7 +27,7 @@ impl HostOperand {
         Ok(Self::from_buffer(ndarray::host_buffer(&array, itemsize)?, array.into_any()))
     }
 
-    /// Creates an operand from a buffer and the ndarray that owns the buffer.
+    /// Creates an operand from a buffer, i.e. an address with a layout, and the ndarray that owns the buffer's memory.
     pub(super) fn from_buffer(buffer: HostBuffer, owner: Bound<'_, PyAny>) -> Self {
         Self { buffer, owner: Some(owner.unbind()) }
     }
@@ -68,8 +68,8 @@ impl HostOperand {
         self.retain_pinned(stream)
     }
 
-    /// Keeps a pinned ndarray alive until the stream has completed the copy. Pageable memory needs no owner, because
-    /// the copy no longer uses that memory after the call returns.
+    /// Keeps a pinned ndarray alive until the stream has completed the copy. An ndarray in pageable memory need not be
+    /// kept alive, because the copy no longer uses that memory after the call returns.
     fn retain_pinned(&mut self, stream: &Stream) -> Result<()> {
         if copy::is_pinned(stream.device(), &self.buffer)?
             && let Some(owner) = self.owner.take()

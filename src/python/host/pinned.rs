@@ -1,4 +1,4 @@
-//! Creates ndarrays over pinned host memory, which the copy engines of a device access directly.
+//! Creates ndarrays over pinned host memory, which the device's copy engines access without the processor.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ fn new_ndarray<'py>(
         let allocation = Allocation::pinned(device, bytes, flags)?;
         if zeroed && bytes > 0 {
             let first: *mut u8 = std::ptr::with_exposed_provenance_mut(allocation.address());
-            // SAFETY: the new block has this size, and no other code uses it yet.
+            // SAFETY: the memory block was allocated above with `bytes` bytes, and no other code uses it yet.
             unsafe { first.write_bytes(0, bytes) };
         }
         Ok::<_, pygpu_base::error::Error>(Arc::new(allocation))

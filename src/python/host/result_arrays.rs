@@ -46,7 +46,8 @@ pub(crate) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> P
     if dense.is_c_contiguous() || dense.is_f_contiguous() {
         return new_dense(py, &mut shape, dtype, !dense.is_c_contiguous());
     }
-    // NumPy can only allocate C and F order. Therefore the axes are created in memory order and then permuted.
+    // NumPy can only allocate C and F order. Therefore the ndarray is created in C order, with its axes sorted by
+    // memory order, and its axes are then permuted.
     let mut order: Vec<usize> = (0..dense.ndim()).collect();
     small_sort::sort_by_key(&mut order, |&axis| std::cmp::Reverse(dense.axes()[axis].stride));
     let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();

@@ -28,7 +28,7 @@ pub(crate) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntype
     let buffer = ndarray::host_buffer(source, target.dtype().itemsize())?;
     py.without_gil(|| {
         let stream = stream::current(target.device());
-        // SAFETY: the caller keeps the ndarray alive, and the call waits for the copy.
+        // SAFETY: the caller keeps the ndarray alive during the call, and the call waits for the copy.
         unsafe { copy::to_device_and_wait(target, &buffer, &stream) }
     })?;
     Ok(())
@@ -42,7 +42,7 @@ pub(crate) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, sourc
     let buffer = ndarray::host_buffer(target, source.dtype().itemsize())?;
     py.without_gil(|| {
         let stream = stream::current(source.device());
-        // SAFETY: the caller keeps the ndarray alive, and the call waits for the copy.
+        // SAFETY: the caller keeps the ndarray alive during the call, and the call waits for the copy.
         unsafe { copy::to_host_and_wait(&buffer, source, &stream) }
     })?;
     Ok(())
@@ -80,7 +80,7 @@ fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntyped
     let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
-        // PyGPU itself holds two references: one in the cache and one in the variable `last`.
+        // PyGPU itself holds two references to the cached ndarray: one in the cache and one in the variable `last`.
         && ndarray::is_unshared(array, 2)
         && has_result_layout(array, source)?
     {
@@ -102,7 +102,7 @@ fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyU
     get_target(slf)
 }
 
-/// Returns whether an ndarray has the dtype, shape and strides that a new result of `get` would have.
+/// Returns whether a cached ndarray has the dtype, shape and strides that a new result of `get` would have.
 fn has_result_layout(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<bool> {
     let same_dtype = dtype::from_numpy(array.dtype().as_any())? == source.dtype();
     let dense = source.layout().dense_like();
@@ -187,7 +187,7 @@ fn set_source<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'p
     Ok(array)
 }
 
-/// Enqueues an upload, and keeps the ndarray alive until the stream has completed the copy.
+/// Enqueues the upload of an ndarray, and keeps the ndarray alive until the stream has completed the copy.
 pub(crate) fn set_on(
     py: Python<'_>,
     target: &Array,
@@ -248,7 +248,7 @@ pub(crate) fn get_on<'py>(
     Ok(target)
 }
 
-/// Returns a new ndarray for the values of an array, in a memory order.
+/// Returns a new ndarray for the values of an array, with the requested memory order.
 fn empty_in_order<'py>(slf: &Bound<'py, GpuArray>, order: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     OrderArgument::from_python(order)?;

@@ -23,11 +23,11 @@ use pygpu_interop::cai;
 use pygpu_interop::imported_memory::ImportedMemory;
 use pygpu_layout::Dims;
 
-/// Dictionaries that an export copies, one per dtype. Inserting six keys into an empty dictionary would resize that
-/// dictionary, which costs time.
+/// Template dictionaries, one per dtype. An export copies a template instead of creating an empty dictionary, which
+/// would be resized when six keys are inserted.
 static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
-/// The CUDA array interface and NumPy's array interface, which differ in one key.
+/// The CUDA array interface and NumPy's array interface, whose dictionaries differ in one key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Interface {
     Cuda,
@@ -76,26 +76,27 @@ fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, Py
     Ok(template)
 }
 
-/// Returns a new dictionary with the keys that both interfaces have.
+/// Returns a new interface dictionary with the entries that both interfaces have.
 fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
     let array = owner.array(py)?;
     let entries = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
     entries.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
     let address = match (interface, owner.escaping_address(py)?) {
-        // NumPy before 2.0 rejects a null address, even for arrays without elements.
+        // NumPy before 2.0 rejects a null address even for arrays without elements, so another number replaces the
+        // address.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
         (_, address) => address,
     };
     entries.set_item(intern!(py, "data"), (address, array.readonly()))?;
-    // Many consumers accept only None as the strides of a contiguous array.
+    // The strides of a contiguous array are passed as None, because many consumers reject explicit strides.
     if !layout.is_c_contiguous() {
         entries.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
     }
     Ok(entries)
 }
 
-/// Returns whether NumPy may read an array in place.
+/// Returns whether NumPy may read the array's memory in place.
 fn is_read_in_place(array: &Array) -> bool {
     array.device().is_cpu() && strict::allows_reading()
 }
@@ -227,7 +228,7 @@ impl<'py> InterfaceDict<'py> {
         self.get(key)?.ok_or_else(|| wrong_value(format_args!("'{key}' is missing")))
     }
 
-    /// Reads a tuple or list of integers from an entry of the dictionary.
+    /// Reads a tuple or list of integers from an entry of the interface dictionary.
     fn integers(&self, key: &str, entry: &Bound<'py, PyAny>) -> PyResult<Dims> {
         if !entry.is_instance_of::<PyTuple>() && !entry.is_instance_of::<PyList>() {
             return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {entry:?}")));
@@ -243,7 +244,7 @@ impl<'py> InterfaceDict<'py> {
             return Err(wrong());
         }
         let pointer = integer_pair.get_item(0)?;
-        // Some producers use None as the address of arrays without elements.
+        // For arrays without elements, some producers pass None as the address.
         let address = if pointer.is_none() { 0 } else { number::size(&pointer, "the pointer in 'data'")? };
         Ok((address, integer_pair.get_item(1)?.is_truthy()?))
     }
@@ -276,8 +277,8 @@ impl<'py> InterfaceDict<'py> {
     fn structured(&self, typestr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.0.py();
         if let Some(descr) = self.get("descr")? {
-            // `descr_to_dtype` omits the padding between fields, unlike `numpy.dtype`. In `descr` a padding has an
-            // empty name.
+            // In the interface's `descr`, the padding between fields is an entry with an empty name. `descr_to_dtype`
+            // omits such entries, unlike `numpy.dtype`.
             let format = py.import(intern!(py, "numpy.lib.format"))?;
             let dtype = format.call_method1(intern!(py, "descr_to_dtype"), (descr,))?;
             let names = dtype.getattr(intern!(py, "names"))?;
@@ -338,7 +339,8 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let description = dict.description()?;
     let stream = dict.stream()?;
     let owner = Box::new(SendPyObject::new(object.clone().unbind()));
-    // SAFETY: the object's description of its memory cannot be verified; `owner` keeps the object alive.
+    // SAFETY: the protocol requires that the object describes valid memory, which cannot be verified; `owner` keeps the
+    // object alive.
     let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, owner) });
     let imported = imported?;
     if stream.is_none() && stream_check::is_on() {

@@ -19,7 +19,7 @@ pub(crate) fn capsule<'py>(
     flags: DlpackFlags,
     consumer: Option<Stream>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: each tensor is newly created, and its ownership is transferred to the capsule.
+    // SAFETY: `export` has just created the tensor, and its ownership is transferred to the capsule.
     let capsule = unsafe {
         if versioned {
             from_tensor(py, export::versioned(array, flags, consumer)?)

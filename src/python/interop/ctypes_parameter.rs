@@ -67,7 +67,8 @@ impl PyStream {
     /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        // Pending operations are launched first, because the C function may wait for the stream.
+        // The stream's pending operations are launched before the handle is returned, because the C function may wait
+        // for the stream.
         fusion::flush_pending(py, FlushReason::StreamSync);
         void_pointer(py, self.stream()?.handle().0)
     }

@@ -156,7 +156,8 @@ fn copy_to_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option
     copies::copy_to(py, array, Device::cpu()?, dense)
 }
 
-/// Copies an array in C order on its device. The copy is usable on the consumer's stream.
+/// Copies an array in C order on its device. The copy runs on the consumer's stream or, if there is none, on the
+/// current stream.
 fn copy_on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> PyResult<Array> {
     let stream = consumer.cloned().unwrap_or_else(|| stream::current(array.device()));
     Ok(py.without_gil(|| copy::duplicate(array, MemoryOrder::C, &stream))?)

@@ -49,8 +49,8 @@ fn expect_array(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray
 }
 
 /// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a use
-/// on that stream. The record is needed because the consumer works on that stream, or after it. If only one stream is
-/// in use, the function costs one comparison.
+/// on that stream. The record is needed because the consumer enqueues its work on that stream, or on a stream that
+/// waits for it. If only one stream is in use, the function costs one comparison.
 fn order_current_stream(py: Python<'_>, array: &Array) -> PyResult<()> {
     let (device, allocation) = (array.device(), array.allocation());
     if device.is_cpu() {
@@ -95,19 +95,20 @@ impl Exchange for ArrayExchange {
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        // Pending operations are launched first, because the consumer may wait for the stream or measure its time.
+        // The stream's pending operations are launched before the stream is returned, because the consumer may wait for
+        // the stream or measure its time.
         fusion::flush_pending(py, FlushReason::StreamSync);
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }
 }
 
-/// Cached exchange support of a type, found by the type's address. The types are kept alive forever (there are at most
-/// `SLOTS` of them), so that the address of a type is never reused.
+/// Cache entry that contains how objects of one type can be exchanged, found by the type's address. The types are kept
+/// alive forever (there are at most `SLOTS` of them), so that the address of a type is never reused.
 struct TypeCacheSlot {
     class: AtomicPtr<ffi::PyTypeObject>,
-    /// 0 while a thread fills the slot; otherwise `NO_TABLE`, `PLAIN`, or the address of the type's table. `LAZY` is
-    /// added to the address if the values of the type's objects can differ from the content of their memory.
+    /// 0 while a thread fills this cache entry; otherwise `NO_TABLE`, `PLAIN`, or the address of the type's table.
+    /// `LAZY` is added to the address if the values of the type's objects can differ from the content of their memory.
     support: AtomicUsize,
 }
 
@@ -119,14 +120,14 @@ const LAZY: usize = 1;
 static TYPE_CACHE: [TypeCacheSlot; SLOTS] =
     [const { TypeCacheSlot { class: AtomicPtr::new(std::ptr::null_mut()), support: AtomicUsize::new(0) } }; SLOTS];
 
-/// How objects of a type can be imported.
+/// The protocol by which objects of a type can be imported.
 #[derive(Clone, Copy)]
 pub(crate) enum ExchangeOffer {
     /// Values of the type are on the host, and the type has no device protocol.
     Plain,
     /// The type has an exchange table.
     Table(ForeignExchangeTable),
-    /// The type has no exchange table, and possibly another protocol.
+    /// The type has no exchange table; its objects may support another protocol.
     Unknown,
 }
 
@@ -231,7 +232,7 @@ fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<ForeignExchangeTable
     Ok(attribute.and_then(|attribute| ForeignExchangeTable::from_capsule(&attribute)))
 }
 
-/// Makes a stream wait for the work of the producer to which an exchange table belongs.
+/// Makes a stream wait for the work of the library that provides an exchange table.
 ///
 /// # Errors
 /// Errors of the producer and of the driver.

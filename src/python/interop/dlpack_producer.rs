@@ -16,18 +16,19 @@ use pygpu_interop::dlpack::{HOST, VERSION};
 /// Arguments of a request to a producer's `__dlpack__`.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct DlpackRequest {
-    /// Number of the stream on which the data must be usable; `None` for host memory.
+    /// Number, in DLPack's encoding, of the stream on which the data must be usable; `None` for host memory.
     pub(crate) stream: Option<i64>,
     /// Whether a copy is forbidden.
     pub(crate) no_copy: bool,
-    /// Whether the data is requested on the host.
+    /// Whether the producer must provide the data in host memory.
     pub(crate) to_host: bool,
 }
 
 /// Tensor that a producer returned.
 pub(crate) struct ProducerAnswer {
     pub(crate) tensor: ImportedTensor,
-    /// Whether the producer supports the keyword `stream`; otherwise the data is usable on the legacy default stream.
+    /// Whether the producer's `__dlpack__` accepted the keyword `stream`. Without it, the data is usable on the legacy
+    /// default stream.
     pub(crate) accepts_stream: bool,
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
     integer_pair(&answer, "__dlpack_device__()")
 }
 
-/// Requests the tensor of a producer and takes ownership of it.
+/// Requests a tensor from a producer and takes ownership of the tensor.
 ///
 /// # Errors
 /// The producer's errors; `TypeError` for a result that is not a capsule; `BufferError` for an unsupported version.
@@ -51,7 +52,7 @@ pub(crate) fn request_tensor(producer: &Bound<'_, PyAny>, request: DlpackRequest
     let plain = !request.no_copy && !request.to_host;
     let answer = match request.stream {
         None if plain => {
-            // The names are interned, so that the callee compares addresses instead of characters.
+            // The keywords' names are interned strings, so that the callee compares addresses instead of characters.
             static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
             let names =
                 NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
@@ -69,7 +70,7 @@ pub(crate) fn request_tensor(producer: &Bound<'_, PyAny>, request: DlpackRequest
     };
     match answer {
         Ok(capsule) => Ok(ProducerAnswer { tensor: take(&capsule)?, accepts_stream: true }),
-        // Producers from before 2024 do not accept `max_version`.
+        // Producers that were released before 2024 do not accept the keyword `max_version`.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => query_stepwise(producer, request),
         Err(error) => Err(error),
     }
@@ -127,8 +128,8 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
             capsule.get_type().fully_qualified_name()?
         )));
     };
-    // SAFETY: a capsule with this name contains a tensor of this format, which this function owns after renaming the
-    // capsule.
+    // SAFETY: by DLPack's protocol, a capsule with this name contains a tensor of this format. This function owns the
+    // tensor after it has renamed the capsule.
     unsafe {
         if let Some(tensor) = take_tensor(capsule)? {
             return Ok(ImportedTensor::versioned(tensor)?);

@@ -45,11 +45,12 @@ pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> 
 pub(crate) enum ImportOutcome {
     /// The object was imported as an array, which may be in host memory.
     Array(Array),
-    /// No array was imported: the object is on the host, or is not an array. Contains the error of each protocol.
+    /// No array was imported: the object is on the host, or is not an array. The field contains the error of each
+    /// protocol.
     Nothing(ImportErrors),
 }
 
-/// Errors of the protocols, in the order in which they were tried.
+/// Errors of the protocols by which an import was tried, in the order of the attempts.
 #[derive(Default)]
 pub(crate) struct ImportErrors(Vec<PyErr>);
 
@@ -58,7 +59,7 @@ impl ImportErrors {
         self.0.push(error);
     }
 
-    /// Returns the error `last`, with the earlier errors as its causes.
+    /// Returns the error `last` of the last protocol, with the errors of the protocols tried before as its causes.
     pub(crate) fn chain_before(self, py: Python<'_>, last: PyErr) -> PyErr {
         let mut earlier: Option<PyErr> = None;
         for error in self.0.into_iter().chain([last.clone_ref(py)]) {
@@ -139,8 +140,7 @@ pub(crate) fn try_protocols(
 /// Returns whether an object has both DLPack methods.
 pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
-    // The methods are looked up on the type, as Python does with special methods; an instance rarely defines these
-    // methods itself.
+    // The DLPack methods are looked up on the type of the object, as Python looks up special methods.
     let class = value.get_type();
     Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
 }

@@ -30,12 +30,12 @@ use pygpu_layout::Layout;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
 use pygpu_memory::{Allocation, OwnerBox};
 
-/// An owner that is kept alive while arrays refer to its memory.
+/// An owner of memory that is kept alive while arrays refer to the memory.
 pub(crate) trait IntoOwner {
-    /// Converts the owner for an array in an existing memory block. The block frees its memory independently of the
-    /// owner.
+    /// Wraps the Python owner for an array in an existing memory block. The block frees its memory itself,
+    /// independently of this owner.
     fn for_existing_block(self) -> OwnerBox;
-    /// Converts the owner for a new memory block, whose memory is valid as long as the owner is alive.
+    /// Wraps the Python owner for a new memory block, whose memory is valid as long as this owner is alive.
     fn for_owned_memory(self) -> OwnerBox;
 }
 
@@ -84,8 +84,8 @@ impl MemoryArgument {
         match address_of(object)? {
             Some(address) => {
                 let argument = Self::from_address(address)?;
-                // A NumPy integer has `nbytes` too, which is the size of the integer itself and not of the memory at
-                // the address.
+                // A NumPy integer is excluded: it has `nbytes` too, which is the size of the integer itself and not of
+                // the memory at the address.
                 Ok(if argument.blocks.is_empty() && !is_integer(object) {
                     argument.reported_by(object)?
                 } else {
@@ -115,7 +115,7 @@ impl MemoryArgument {
 
     fn from_array(array: &Array) -> Self {
         let block = Arc::clone(array.allocation());
-        // An empty array has a block but no element, so the block determines the address.
+        // An empty array has a memory block but no element, so the address is that of the block.
         let address = if array.layout().size() == 0 { block.address() } else { array.address() };
         Self::from_block(address, block, array.readonly())
     }
@@ -124,8 +124,8 @@ impl MemoryArgument {
         Self { address, blocks: smallvec![(block, AddressedMemory::Own)], reported_extent: None, readonly }
     }
 
-    /// Stores the extent of the memory, as the object at the address reports it. The extent is `nbytes` or `size` of
-    /// the object, of its `_block` (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
+    /// Stores the extent of the memory that the Python object reports. The extent is `nbytes` or `size` of the object,
+    /// of its `_block` (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
     fn reported_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         let attribute = |holder: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {
@@ -159,7 +159,7 @@ impl MemoryArgument {
         self.address
     }
 
-    /// Returns whether the memory is known to be read-only.
+    /// Returns whether the memory must not be written, as far as PyGPU or the object at the address reports this.
     pub(crate) fn readonly(&self) -> bool {
         self.readonly
     }
@@ -170,7 +170,8 @@ impl MemoryArgument {
         self.blocks.iter().find(|(_, kind)| *kind != AddressedMemory::Pinned).map(|(block, _)| block)
     }
 
-    /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the address.
+    /// Returns an array of all bytes from the address to the end of its memory block. A kernel that receives the
+    /// address may access all of them.
     pub(crate) fn remaining_block(&self) -> Option<Array> {
         let block = self.block()?;
         let offset = self.address.wrapping_sub(block.address()) as i64;
@@ -189,8 +190,8 @@ impl MemoryArgument {
         }
     }
 
-    /// Checks that the bytes from `low` to `high`, relative to the address, are inside the memory. Passes if the extent
-    /// of the memory is unknown.
+    /// Checks that the bytes from `low` to `high`, relative to the address, are inside the memory. If the extent of the
+    /// memory is unknown, the check is omitted.
     ///
     /// # Errors
     /// `ValueError` that contains the required and the available range.
@@ -211,15 +212,15 @@ impl MemoryArgument {
         )))
     }
 
-    /// Returns start and end of the memory around the address; `None` if they are unknown. Blocks of imported memory
-    /// are ignored, because they may be parts of larger blocks.
+    /// Returns the start and end addresses of the memory around the address; `None` if they are unknown. Blocks of
+    /// imported memory are ignored, because they may be parts of larger blocks.
     fn extent(&self) -> Option<(Address, Address)> {
         let owned = self.blocks.iter().filter(|(_, kind)| !matches!(kind, AddressedMemory::Lent { .. }));
         let largest = owned.max_by_key(|(block, _)| block.bytes());
         largest.map(|(block, _)| (block.address(), block.address() + block.bytes())).or(self.reported_extent)
     }
 
-    /// Returns the innermost block that contains all bytes from `low` to `high`, relative to the address.
+    /// Returns the innermost registered block that contains all bytes from `low` to `high`, relative to the address.
     fn holder(&self, low: i64, high: i64) -> Option<&(Arc<Allocation>, AddressedMemory)> {
         let start = self.address as i128;
         self.blocks.iter().find(|(block, _)| {
@@ -282,8 +283,8 @@ impl MemoryArgument {
         // SAFETY: the user guarantees that the memory is valid, and `owner` keeps it alive. As in C, this cannot be
         // verified.
         let import_memory = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };
-        // The GIL is released only for the driver call of a GPU. That call may wait, and the GIL would block the other
-        // threads meanwhile.
+        // The GIL is released only for the driver call of a GPU. This call may wait, and all other Python threads would
+        // be blocked if the GIL were held during the wait.
         Ok(if device.is_cpu() { import_memory()? } else { py.without_gil(import_memory)? })
     }
 }
@@ -307,7 +308,7 @@ fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
     }
     let device = Device::current()?;
     if device.is_cpu() {
-        return Ok(device); // all host memory belongs to the CPU backend
+        return Ok(device); // if the CPU backend is in use, any address is host memory
     }
     Ok(match device.backend().pointer_kind(address)? {
         PointerKind::Device(index) => Device::new(device.backend(), index)?,
@@ -354,7 +355,7 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     if is_integer(object) {
         return integer_address(object).map(Some);
     }
-    // `int()` also converts floats and strings, which are not addresses.
+    // `int()` is not used, because it converts floats and strings too, which are not addresses.
     if object.hasattr(intern!(py, "__int__"))? && !object.hasattr(intern!(py, "__float__"))? {
         let number = py.get_type::<PyInt>().call1((object,))?;
         return integer_address(&number).map(Some);

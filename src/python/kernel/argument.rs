@@ -1,5 +1,5 @@
-//! Defines the class `KernelArgument`, which contains the bytes of a kernel parameter and the owners of the addresses
-//! in these bytes.
+//! Defines the class `KernelArgument`, which contains the bytes of a kernel parameter and the owners of the memory at
+//! the addresses in these bytes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;
 use pygpu_memory::{Access, Allocation};
 
-/// The owners of the addresses in an argument's bytes, each with the access of a kernel to the owner's memory.
+/// The owners of the memory at the addresses in an argument's bytes, each with the kind of access (read or write) that
+/// a kernel has to this memory.
 type Owners = Box<[(Py<PyAny>, Access)]>;
 
 /// Bytes of a kernel parameter with the owners of the addresses in them; base class of `Struct` and `TensorMap`.
@@ -36,8 +37,8 @@ type Owners = Box<[(Py<PyAny>, Access)]>;
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
-    // `None` if there are no owners. The garbage collector may visit an object before its fields are set. All bytes of
-    // the field are then zero, which represents `None`, but would be no valid `Vec`.
+    // The list of owners; `None` if the argument has none. The garbage collector may visit an object before its fields
+    // are set. All bytes of the field are then zero, which represents `None`, but would be no valid `Vec`.
     owners: Option<Owners>,
 }
 

@@ -1,5 +1,5 @@
-//! Defines the class `LaunchConfig`, which is a launch shape with attributes, and the launcher that combines it with a
-//! kernel.
+//! Defines the class `LaunchConfig`, which contains a launch shape and launch attributes, and the launcher that
+//! combines a configuration with a kernel.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -109,7 +109,7 @@ fn policy(value: &Bound<'_, PyAny>) -> PyResult<ClusterPolicy> {
 }
 
 impl PyLaunchConfig {
-    /// Returns the Rust core's launch configuration.
+    /// Returns the launch configuration as a value of the Rust core.
     pub(crate) fn config(&self) -> &LaunchConfig {
         &self.config
     }
@@ -264,7 +264,7 @@ impl PyLaunchConfig {
         Ok(self.config.shape.cooperative)
     }
 
-    /// Whether the kernel may begin before the preceding one has ended.
+    /// Whether the kernel may begin before the preceding kernel on the stream has ended.
     #[getter]
     fn programmatic_dependent_launch(&self) -> PyResult<bool> {
         Ok(self.config.attributes.programmatic)

@@ -23,7 +23,7 @@ pub(crate) fn extent(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]>
         }
         return Ok(lengths);
     }
-    // Iteration is tried before `__index__`, because an ndarray with a single integer may have both and is treated as a
+    // Iteration is tried before `__index__`, because an ndarray with a single integer may support both, and counts as a
     // sequence of lengths.
     match value.try_iter() {
         Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), name),
@@ -48,8 +48,8 @@ pub(crate) fn parse_u32(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
 
 #[cold]
 fn parse_u32_checked(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    // `fast_integer` may have raised an exception. That exception is dropped, because the conversion below raises an
-    // exception that contains the argument's name.
+    // `fast_integer` may have set an exception. It is dropped, because the conversion below raises an exception whose
+    // message contains the argument's name.
     drop(PyErr::take(value.py()));
     let parsed = number::unsigned(value, name)?;
     u32::try_from(parsed).map_err(|_| PyValueError::new_err(format!("{name} is {parsed}, more than any device takes")))

@@ -89,7 +89,7 @@ impl PyGraphBody {
         let ended = py.without_gil(|| conditional::end(&stream));
         match _exception.get_item(0)?.is_none() {
             true => Ok(ended.map(|()| false)?),
-            false => Ok(false), // the exception of the body is more informative than the error of an incomplete capture
+            false => Ok(false), // an exception in the `with` body explains more than the error of the incomplete capture, so that exception is raised
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Defines the class `GraphNode`, and the members `Graph.nodes` and `Graph.update`, which update the parameters of
-//! graphs.
+//! Defines the class `GraphNode`, and the members `Graph.nodes` and `Graph.update`, which list the operations of a
+//! graph and update their parameters.
 
 use std::sync::Arc;
 
@@ -175,8 +175,9 @@ impl ShapeChange<'_, '_> {
         self.grid.is_some() || self.block.is_some() || self.shared.is_some()
     }
 
-    /// Rejects `grid`, `block` and `shared` if `is_kernel` is false: for a node that is no kernel, and for an operation
-    /// that a Python function enqueues, because this function chooses the launch shape itself.
+    /// Rejects the arguments `grid`, `block` and `shared` if `is_kernel` is false. This is the case for a node that is
+    /// no kernel launch, and for an operation that a Python function enqueues, because the function chooses the launch
+    /// shape itself.
     fn check_kernel(&self, is_kernel: bool) -> PyResult<()> {
         if is_kernel || !self.has_any() {
             return Ok(());
@@ -227,27 +228,27 @@ fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(
     }
 }
 
-/// The new parameters of a node. An operation with these parameters is enqueued on a capturing stream, and the node
-/// takes the parameters of the captured operation.
+/// The new parameters of a node. To set them, an operation with these parameters is captured from a stream, and its
+/// parameters are copied to the node.
 enum NodeParameters<'a, 'py> {
     /// A Python function that enqueues one operation. The node receives the parameters of this operation.
     Function(Bound<'py, PyAny>),
-    /// The operation launches the node's kernel with its current arguments and another launch shape.
+    /// A launch of the node's kernel with its current arguments and another launch shape.
     Relaunch { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
-    /// The operation launches the node's kernel with new arguments, and possibly another launch shape.
+    /// A launch of the node's kernel with new arguments, and possibly another launch shape.
     Kernel {
         launch: Arc<Launched>,
         shape: ShapeChange<'a, 'py>,
         arguments: &'a Bound<'py, PyTuple>,
         rules: ArgumentCheck,
     },
-    /// The operation is a copy, given by its target and source.
+    /// A copy; the arguments are its target and source.
     Copy(&'a Bound<'py, PyTuple>),
-    /// The operation fills an array with a value.
+    /// A fill of an array; the arguments are the array and the value.
     Fill(&'a Bound<'py, PyTuple>),
-    /// The node is a kernel that another library launched, so its parameters cannot be replaced.
+    /// No operation: the node is a kernel launch that another library captured, so its parameters cannot be replaced.
     ForeignKernel,
-    /// The node is of a kind without replaceable parameters.
+    /// No operation: the driver cannot replace the parameters of nodes of this kind.
     Other(NodeKind),
 }
 
@@ -329,7 +330,7 @@ fn with_current_stream(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> 
     outcome
 }
 
-/// Repeats the launch of a node with another launch shape.
+/// Enqueues the kernel launch of a node again, with another launch shape.
 fn relaunch(
     py: Python<'_>,
     node: &GraphOperation,
@@ -339,11 +340,11 @@ fn relaunch(
 ) -> PyResult<()> {
     let uses: Vec<BlockUse<'_>> = node.uses.iter().map(|(block, access)| (block, *access)).collect();
     let mut arguments = launch_of.arguments.clone();
-    // SAFETY: the arguments are the same as in the original launch, and the graph keeps their memory alive.
+    // SAFETY: the original launch has checked the same arguments, and the graph keeps their memory alive.
     Ok(py.without_gil(|| unsafe { launch::launch(&launch_of.function, shape, stream, &mut arguments, &uses) })?)
 }
 
-/// Copies the values of the second argument to the first argument.
+/// Enqueues a copy of the values of the second argument to the first argument.
 fn copy(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     let py = arguments.py();
     let Ok((target, source)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
@@ -360,7 +361,7 @@ fn copy(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     target.call_method1(intern!(py, "set_async"), (source,)).map(drop)
 }
 
-/// Fills the array in the first argument with the value of the second argument.
+/// Enqueues a fill of the array in the first argument with the value in the second argument.
 fn fill(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     let Ok((target, value)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
         return Err(PyTypeError::new_err("a memset takes an array and a value: update(node, array, value)"));

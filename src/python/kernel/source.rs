@@ -18,7 +18,7 @@ use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource, Module};
 /// File name extensions of source code.
 const SOURCE_EXTENSIONS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
 
-/// Source code with the file name that compiler messages contain, or an image.
+/// Source code, with the file name for compiler messages; or an image.
 pub(crate) enum SourceOrImage {
     Text(String, String),
     Image(Vec<u8>),

@@ -74,8 +74,8 @@ pub(crate) struct TensorMap {
     boxes: BoxSpec,
 }
 
-/// Returns the driver's enumerator, i.e. the index in `words`, for the value `word` of the option `name`. For `None`,
-/// returns 0, the driver's default.
+/// Returns the driver's enumerator for the value `word` of the option `name`, which is the index of `word` in `words`.
+/// For `None`, returns 0, the driver's default.
 fn enumerator(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     let Some(word) = word else { return Ok(0) };
     let position = words.iter().position(|known| known.eq_ignore_ascii_case(word));

@@ -18,7 +18,7 @@ pub(crate) enum ResultOrder {
     F,
     /// The result is in F order if all operands are in F order, otherwise in C order.
     A,
-    /// The result has the memory order of the operands' axes.
+    /// The axes of the result have the same order in memory as those of the operands, as with NumPy's order='K'.
     #[default]
     K,
 }
@@ -39,7 +39,7 @@ pub(crate) struct UfuncKeywords<'py> {
 }
 
 impl<'py> UfuncKeywords<'py> {
-    /// Returns keywords with the output array `out` and defaults for all other keywords.
+    /// Returns the keywords of a call that passes only the output array `out`.
     pub(crate) fn into_array(out: &Bound<'py, GpuArray>) -> Self {
         Self { out: [Some(out.clone()), None], ..Self::default() }
     }
@@ -87,8 +87,8 @@ impl<'py> UfuncKeywords<'py> {
         Ok(Some(parsed))
     }
 
-    /// Reads the output array with number `index` that is passed by position, after the operands. Returns false for an
-    /// array of another library.
+    /// Reads output array number `index` of a call, which is passed by position after the operands. Returns false for
+    /// an array of another library.
     ///
     /// # Errors
     /// `TypeError` if `out` is passed by keyword too.

@@ -17,7 +17,8 @@ use pygpu_device::Device;
 use pygpu_layout::MemoryOrder;
 use pygpu_ops::reductions::ReductionEntry;
 
-/// Returns the truth value of a mask that is a number and thus selects all elements or none; `None` for other objects.
+/// Returns the truth value of a mask that is a single number, and thus selects all elements or none. Returns `None` for
+/// other objects.
 pub(super) fn truth_of_number(mask: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
     if mask.is_instance_of::<GpuArray>() || !is_scalar(mask) { Ok(None) } else { mask.is_truthy().map(Some) }
 }
@@ -41,8 +42,8 @@ pub(super) fn device_of_call(arguments: &Bound<'_, PyTuple>, keywords: &Bound<'_
     found.map_or_else(|| Ok(Device::current()?), Ok)
 }
 
-/// Reads the argument `where=` of a reduction. Returns the mask of the included elements, or `None` if all elements are
-/// included.
+/// Reads the argument `where=` of a reduction. Returns a mask that is true for the elements to reduce, or `None` if all
+/// elements are reduced.
 pub(super) fn mask_argument<'py>(
     entry: &ReductionEntry,
     array: &Array,

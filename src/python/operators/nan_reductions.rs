@@ -1,4 +1,4 @@
-//! Defines reductions that ignore NaN, and reductions that are functions but not methods of `GPUArray`.
+//! Defines reductions that ignore NaN, and reductions that exist only as functions, not as methods of `GPUArray`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +17,8 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;
 
 /// Returns the indices of the smallest or largest elements that are not NaN. For floats, the function waits for the
-/// device: the kernel stores a negative index for a slice that contains only NaN, and this is an error.
+/// device: the kernel stores a negative index for a slice that contains only NaN, and the function raises an error for
+/// such an index.
 fn index<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,

@@ -41,7 +41,7 @@ pub(super) fn run(
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
         HostEvaluation::Steps | HostEvaluation::Kernel | HostEvaluation::SciPy => cpu_view::owning(py, array),
     };
-    // The arguments are passed by position, because looking up keywords costs time.
+    // The arguments are passed by position where possible, because NumPy would spend time looking up keywords.
     let mut arguments: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
         arguments.push(match value {
@@ -54,7 +54,7 @@ pub(super) fn run(
         arguments.push(view(target)?.into_any());
     }
     let is_positional = call.mask.is_none() && call.dtype.is_none() && call.casting == Casting::SameKind;
-    // NumPy's `maximum` and `minimum` accept output arrays as keywords only.
+    // NumPy's `maximum` and `minimum` accept output arrays only by keyword.
     let is_positional = is_positional && !matches!(call.entry.name, "maximum" | "minimum");
     if call.entry.host == HostEvaluation::Ufunc && is_positional {
         return calls::call(&ufunc(py, call.entry)?, &arguments).map(drop);

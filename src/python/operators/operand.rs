@@ -25,7 +25,7 @@ pub(super) enum UfuncOperand<'a, 'py> {
     Array(&'a DeferredArray),
     /// An array that exists only during the call: an imported array of another library, or a copy.
     Temporary { array: Box<Array>, is_foreign: bool },
-    /// A number, with the rule by which it takes part in type promotion.
+    /// A number, with its type as an operand of type promotion.
     Number { object: Bound<'py, PyAny>, kind: PromotionOperand },
 }
 
@@ -176,12 +176,13 @@ pub(super) fn read_without_flush<'a, 'py>(
     values: &mut OperandValues<'a, 'py>,
     object: &'a Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    // Floats are checked first, because they are common operands, and `UfuncOperand::read` would check them last.
+    // Floats are checked first, because they are common operands, which `UfuncOperand::read` would check for only after
+    // all other types.
     if object.is_exact_instance_of::<PyFloat>() {
         values.push(UfuncOperand::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);
     }
-    // The operand is created in the list, because moving it there would cost as much as reading it.
+    // The operand is constructed at its place in the list, because moving it there would take as long as reading it.
     if let Ok(array) = object.cast::<GpuArray>() {
         values.push(UfuncOperand::Array(array.get().without_flush()?));
         return Ok(true);
@@ -263,7 +264,7 @@ fn push_converted(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_
     if values::push_number(arguments, kind, &scalar)? {
         return Ok(());
     }
-    // NumPy converts the number with an explicit cast.
+    // NumPy converts the number by an explicit cast, which the check of the casting rule has permitted.
     let name = DType::new(kind).name();
     let cast = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (object,))?;
     let cast = cast.call_method1(intern!(py, "astype"), (name,))?.call_method0(intern!(py, "item"))?;

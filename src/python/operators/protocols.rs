@@ -19,7 +19,7 @@ use pygpu_device::shutdown;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Dims, Indexer, Layout};
 
-/// Copies the value of an array with one element to the host.
+/// Copies the value of an array with one element to the host, as an ndarray.
 fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = slf.get().array(slf.py())?;
     if array.layout().size() != 1 {
@@ -183,8 +183,8 @@ impl GpuArray {
         let copy = new_like(slf, GpuArray::from_array(copied))?;
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
-            // The copy is registered before the attributes are copied, because an attribute may refer to the array
-            // itself.
+            // The copy is registered in `copy.deepcopy`'s memo before the attributes are copied, because an attribute
+            // may refer to the array itself.
             memo.set_item(slf.as_ptr() as usize, &copy)?;
             let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
             let deep = finalization::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
@@ -324,7 +324,7 @@ pub(crate) fn _restore<'py>(
     device: Option<(String, Bound<'py, PyInt>)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
-    // No device has a number outside of `i32`.
+    // A device number outside the range of `i32` denotes no device.
     let device = device.and_then(|(kind, index)| Some((kind, index.extract::<i32>().ok()?)));
     if !class.is_subclass_of::<GpuArray>()? {
         return Err(PyTypeError::new_err(format!("{class} is no subclass of GPUArray")));
@@ -358,7 +358,8 @@ fn restore<'py>(
 /// Iterator over the views of an array along its first axis.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
 pub(crate) struct FirstAxisIter {
-    /// The array; `None` only while the iterator is created, when the garbage collector may already visit it.
+    /// The array over which the object iterates; `None` only while the iterator is created, when the garbage collector
+    /// may already visit it.
     array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }

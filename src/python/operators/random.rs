@@ -63,7 +63,7 @@ impl PyStreamPosition {
         (host_position.key, host_position.position) = (key, StreamPosition::read(numbers));
     }
 
-    /// Set the counters of the position if they are still equal to `old`; return whether they were equal.
+    /// Set the counters of the position to new values if they are still equal to `old`; return whether they were equal.
     #[pyo3(signature = (old: "Sequence[int]", numbers: "Sequence[int]") -> "bool")]
     fn replace(&self, old: [u64; NUMBERS], numbers: [u64; NUMBERS]) -> bool {
         let mut host_position = self.locked();
@@ -171,7 +171,7 @@ impl PyStreamPosition {
     }
 }
 
-/// Parameters of the random elements to draw.
+/// A request for random elements, by a distribution or by a sampler.
 #[derive(Clone, Copy)]
 enum Request<'a> {
     Fill { distribution: Distribution, bounds: [u64; 3], scale: [f64; 2] },
@@ -179,7 +179,7 @@ enum Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Returns how much of the sequence the elements of an array use.
+    /// Returns how many random numbers of the sequence the elements of an array use.
     fn amount(self, target: &Array, key: [u64; 2], place: PositionSource<'a>) -> Amount {
         let size = target.layout().size() as u64;
         match self {

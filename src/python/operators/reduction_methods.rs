@@ -43,7 +43,8 @@ pub(super) fn degrees_of_freedom(ddof: f64, correction: Option<f64>) -> PyResult
     }
 }
 
-/// Returns the documentation of the parameter that has the given short key, such as `axes`.
+/// Returns the documentation of the parameter that has the given key in this file's table of parameters, such as
+/// `axes`.
 macro_rules! parameter {
     (a) => { "a : GPUArray" };
     (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };
@@ -127,7 +128,7 @@ macro_rules! reduction_entry {
             (axis: OptionalArg<'_, 'py>, keepdims: bool)
             &reduction_args([axis, None, None, None, None], keepdims), $($rest)* }
     };
-    // A method receives the array as `self`, and its documentation contains a note on the result.
+    // A reduction as a method: it receives the array as `self`, and its documentation contains a note on the result.
     (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
      {$(#[$summary:meta])*} {$(#[$example:meta])*} $run:path, $first:tt) => {
         reduction_entry! { @@ method $name [$($documented)*] $signature $parameters $options,

@@ -24,7 +24,7 @@ use pygpu_ops::ufunc::UfuncEntry;
 /// inside its Python object, because moving it there would cost more than its construction.
 pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
-/// Iterates over the layouts of the operands and of the mask.
+/// Iterates over the layouts of a call's array operands and of its mask.
 #[inline]
 fn layouts<'v>(
     values: &'v OperandValues<'_, '_>,
@@ -34,8 +34,8 @@ fn layouts<'v>(
     values.iter().filter_map(UfuncOperand::array).map(DeferredArray::layout).chain(mask)
 }
 
-/// Returns the device of all arrays of a call, or the current device if the call has no array. Rejects arrays on
-/// different devices.
+/// Returns the device of all arrays of a call, or the current device if the call has no array. If the arrays are on
+/// different devices, the call is rejected.
 #[inline(always)] // inlined, which adds little code, because there are two callers
 pub(super) fn common_device(
     entry: &UfuncEntry,
@@ -89,7 +89,7 @@ fn broadcast(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> Py
     Ok(broadcast_shapes(&views)?)
 }
 
-/// Shape and memory order of new results.
+/// The shape and the memory order that new arrays for results get.
 #[derive(Clone, Copy)]
 pub(super) struct ResultLayout<'a> {
     pub(super) shape: &'a [i64],
@@ -113,7 +113,7 @@ impl ResultLayout<'_> {
         self.on_block(py, values, keywords, (dtype, dense), Arc::new(block))
     }
 
-    /// Creates the same array as [`Self::new_array`], but in an existing memory block.
+    /// Creates an array with the layout that [`Self::new_array`] gives its arrays, but in an existing memory block.
     #[inline]
     pub(super) fn on_block<'py>(
         self,

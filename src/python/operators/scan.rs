@@ -54,9 +54,8 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type in which a scan or a reduction of segments is computed. The result is the requested type, or
-/// without a requested type the common type of the array and the output array, or without an output array the
-/// function's default type.
+/// Returns the type in which a scan or a reduction of segments is computed. This is the requested type if there is one;
+/// otherwise the common type of the array and the output array; without an output array, the function's default type.
 pub(super) fn computed(
     entry: &ReductionEntry,
     kind: ScalarType,
@@ -75,7 +74,7 @@ pub(super) fn computed(
     Ok(compute_kind)
 }
 
-/// Returns the common type to which NumPy promotes two types, or `second` if there is no common type.
+/// Returns the type to which NumPy promotes the types `first` and `second`, or `second` if there is no such type.
 fn common_type(first: ScalarType, second: ScalarType) -> ScalarType {
     let operands = [first, second].map(PromotionOperand::Strong);
     ufunc::row("add").and_then(|add| ufunc::resolve(add, &operands)).unwrap_or(second)
@@ -124,8 +123,8 @@ pub(super) fn call<'py>(
         scan_with_numpy(py, entry, array, axis, computed, &out)?;
         return Ok(out);
     }
-    // Overlapping memory is copied, because one thread block may write results to memory that another thread block
-    // still has to read.
+    // An operand that overlaps the output array is copied, because one thread block may write results to memory that
+    // another thread block still has to read.
     let input_copy = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
         true => Some(transfer::device_copy_like(py, array)?),
         false => None,

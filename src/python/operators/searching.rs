@@ -49,7 +49,8 @@ fn _unique<'py>(
     Ok((wrap(values)?, wrap_optional(starts)?, wrap_optional(places)?, wrap_optional(inverse)?))
 }
 
-/// Return insertion positions of values in sorted elements of the same type along one axis.
+/// Return, for each value, its insertion position among sorted elements, which have one axis and the type of the
+/// values.
 #[pyfunction]
 #[pyo3(signature = (sorted: "GPUArray", values: "GPUArray", right: "bool") -> "GPUArray")]
 fn _searchsorted<'py>(sorted: &BoundArray<'py>, values: &BoundArray<'py>, right: bool) -> PyResult<BoundArray<'py>> {

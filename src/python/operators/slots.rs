@@ -65,7 +65,7 @@ fn unsupported_error(subject: impl std::fmt::Display) -> PyErr {
 }
 
 /// Returns the response to NumPy if the argument `where` or `out` is no PyGPU array. Raises an error if the values of
-/// this argument are on the host. Otherwise returns `NotImplemented`, and NumPy then calls the protocol of the
+/// this argument are on the host. Otherwise returns `NotImplemented`, so that NumPy calls the protocol method of the
 /// argument's type.
 #[cold]
 fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
@@ -103,7 +103,8 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     {
         return Ok(true);
     }
-    // The attributes are looked up on the class, because an attribute of the object may require a computation.
+    // The attributes are looked up on the object's class, because a lookup on the object itself may run code of a
+    // property.
     let class = object.get_type();
     for name in [
         intern!(py, "__dlpack__"),
@@ -148,7 +149,7 @@ fn compare_with_other_type(
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
-        return Err(array_argument::type_error(other)); // NumPy would compare elements on the host
+        return Err(array_argument::type_error(other)); // NumPy's operator would compare the elements on the host
     }
     let like = if is_equality { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
@@ -338,7 +339,7 @@ impl GpuArray {
             (Ok(Some(result)), _) => Ok(result.unbind()),
             (Ok(None), CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
             (Ok(None), _) => Ok(slf.py().NotImplemented()),
-            // Ufuncs do not support structured items, so these items are compared field by field.
+            // Ufuncs do not support arrays of structured items, so such arrays are compared field by field.
             (Err(_), CompareOp::Eq | CompareOp::Ne)
                 if has_opaque_items(slf) || other.cast().is_ok_and(has_opaque_items) =>
             {

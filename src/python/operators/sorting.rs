@@ -85,8 +85,8 @@ fn axis_from_last(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_
     if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }
 
-/// Returns whether NumPy sorts the array. It does so if the array is in host memory and the current stream is not being
-/// captured.
+/// Returns whether NumPy sorts the array. NumPy sorts it if the array is in host memory and the current stream is not
+/// being captured.
 fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
@@ -129,7 +129,7 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyRes
 fn argsorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
-    // As in NumPy, axis 0 or -1 of an array without axes is accepted, as if the array had one axis with one element.
+    // For an array without axes, axis 0 or -1 is accepted as in NumPy, as if the array had one axis with one element.
     let is_element = a.get().layout().ndim() == 0 && matches!(options.axis, Some(0 | -1));
     let (array, axis) = sort_operand(a, if is_element { None } else { options.axis })?;
     let result = if is_sorted_by_numpy(&array)? {

@@ -47,8 +47,8 @@ const EXAMPLES: &str = include_str!("examples.txt");
 #[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(pub(super) &'static UfuncEntry);
 
-/// Calls a ufunc with positional arguments (operands, followed by optional output arrays) and keywords. Returns `None`
-/// if an argument has an unsupported type.
+/// Calls a ufunc with the arguments that Python code passed: positional arguments (operands, followed by optional
+/// output arrays) and keywords. Returns `None` if an argument has an unsupported type.
 ///
 /// # Errors
 /// The errors of [`ufunc_call::call`].

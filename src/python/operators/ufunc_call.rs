@@ -24,8 +24,8 @@ use pygpu_layout::Dims;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
-/// Calls a ufunc with the given operands. Returns its result, or a tuple if the ufunc has two results; `None` if an
-/// operand has an unsupported type.
+/// Calls a ufunc with the given operands. Returns the result, or a tuple of the results if the ufunc has two. Returns
+/// `None` if an operand has an unsupported type.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `OverflowError`, as in NumPy; driver errors.
@@ -84,7 +84,7 @@ fn check_outs(
     keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     if keywords.out.iter().all(Option::is_none) {
-        return Ok(()); // most calls pass no output array, and skip the table of result types
+        return Ok(()); // most calls pass no output array and return here, without a lookup of the result types
     }
     for (index, (result, out)) in entry.results(kind).iter().zip(&keywords.out).enumerate() {
         if let Some(out) = out {
@@ -94,7 +94,7 @@ fn check_outs(
     Ok(())
 }
 
-/// Returns the arrays for the results: output arrays of the caller, and new arrays.
+/// Returns the arrays for the results: the caller's output arrays, and new arrays where the caller passed none.
 #[inline(always)] // inlined, which adds no code, because there is one caller
 fn allocate<'py>(
     py: Python<'py>,

@@ -15,8 +15,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, KernelSource};
 
-/// Calls `work` with the paths at which a fast search by Python found the compiler's library. If `work` finds no usable
-/// compiler there, calls `work` again with the paths that a thorough search found.
+/// Calls `work` with the paths at which a fast search by Python code found the library of the compiler. If `work` finds
+/// no usable compiler there, calls `work` again with the paths that a thorough search found.
 pub(crate) fn with_hints<T: Send>(
     py: Python<'_>,
     kind: BackendKind,
@@ -56,8 +56,8 @@ pub(crate) fn register() {
     kernel::search_with(|kind, thorough| {
         let paths = with_interpreter(|py| {
             let function = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
-            // If the search fails, or if the interpreter can no longer be called, PyGPU searches only the default
-            // locations.
+            // If Python's search fails, or if the interpreter can no longer be called, only the default locations are
+            // searched.
             hints(py, kind, function).unwrap_or_default()
         });
         paths.unwrap_or_default()

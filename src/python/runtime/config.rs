@@ -35,7 +35,7 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
     Ok(dict)
 }
 
-/// Returns the compiler of kernels in one line, or the reason why there is none.
+/// Describes the compiler of kernels in one line, or the reason why there is none.
 fn compiler(py: Python<'_>, kind: BackendKind) -> String {
     let description = compiler::with_hints(py, kind, |hints| {
         let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
@@ -151,8 +151,8 @@ fn pinned_line() -> String {
     }
 }
 
-/// Formats a line about a vendor library that was searched for. Libraries are opened on first use, and this function
-/// opens no library.
+/// Formats a line of the report about one vendor library. It states the result of an earlier search; this function
+/// itself opens no library.
 fn library_lines(report: &LibraryReport) -> Vec<String> {
     let path = report.path.as_deref().unwrap_or("not found");
     let mut lines = vec![format!("{}: {path}", report.name)];

@@ -59,7 +59,7 @@ pub(crate) struct PyDevice {
     pub(crate) device: Device,
 }
 
-/// Python objects of the devices, one per device, created on first use.
+/// Cache of `Device` objects, one for each device, created on first use.
 static SHARED: PerDevice<PyOnce<Py<PyDevice>>> = per_device!(PyOnce::new());
 
 impl PyDevice {
@@ -76,7 +76,8 @@ impl From<Device> for PyDevice {
 }
 
 thread_local! {
-    /// For each active `with device:` of this thread, the entered device and the device that was current before.
+    /// For each active `with device:` statement of this thread: the entered device, and the device that was current
+    /// before it.
     static ENTERED: RefCell<Vec<(Device, Device)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -87,7 +88,7 @@ thread_local! {
 /// `TypeError` for any other object, including bools; `ValueError` for a device that does not exist; errors of the
 /// driver.
 pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    // The GIL is not released here, because the query of the current device only reads a thread-local variable and
+    // The GIL is held during the query of the current device, because the query only reads a thread-local variable and
     // never blocks.
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Device::current()?) };
     if let Ok(device) = object.cast::<PyDevice>() {
@@ -126,8 +127,8 @@ fn from_default_backend(number: i64) -> Result<Device> {
     })
 }
 
-/// Makes a device of the default backend current. Devices of other backends are rejected, because a call without
-/// `device=` uses the default backend.
+/// Makes a device of the default backend current. Devices of other backends are rejected: a later call without
+/// `device=` would still use the default backend.
 pub(crate) fn make_current(device: Device) -> Result<()> {
     let default = backend::default_backend()?.kind();
     if default != device.kind() {
@@ -150,7 +151,8 @@ fn check_peer(device: Device, peer: Device) -> Result<()> {
 
 pub(crate) fn reaches(device: Device, peer: Device) -> Result<bool> {
     check_peer(device, peer)?;
-    // A device reads its own memory directly, although drivers report that a device is not a peer of itself.
+    // For two equal devices the result is true, because a device reads its own memory directly. Drivers report that a
+    // device is not a peer of itself.
     Ok(device == peer || device.backend().can_access_peer(device.index(), peer.index())?)
 }
 
@@ -167,8 +169,8 @@ fn check_ordered(first: Device, second: Device) -> Result<Ordering> {
     Err(Error::Type(format!("{first} and {second} are devices of different backends, which have no order")))
 }
 
-/// Converts a required argument `device`. Rejects `None`: in calls that require a device, the current device is rarely
-/// the intended one.
+/// Converts a required argument `device`. Rejects `None`: in calls that require a device, `None` would mean the current
+/// device, which is rarely the intended one.
 pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if object.is_none() {
         return Err(PyTypeError::new_err("a device must be named here: an int, a name such as 'cuda:1' or a Device"));

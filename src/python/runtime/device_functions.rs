@@ -1,5 +1,7 @@
 //! Defines functions that query or configure a device.
 
+use std::time::{Duration, Instant};
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -100,6 +102,17 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     })?)
 }
 
+/// Returns whether the work on a stream ends within a second, without an error.
+fn ends_soon(stream: &Stream) -> bool {
+    let begun = Instant::now();
+    loop {
+        match stream.query() {
+            Ok(false) if begun.elapsed() < Duration::from_secs(1) => std::thread::sleep(Duration::from_millis(1)),
+            outcome => return outcome.unwrap_or(false),
+        }
+    }
+}
+
 /// Destroys all objects of the process on a device: memory, streams, events, kernels.
 ///
 /// Parameters
@@ -131,13 +144,15 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         return Ok(());
     }
     Ok(py.without_gil(|| {
-        // The libraries' objects are leaked if work still runs, since their destruction would wait for it, and if the
-        // context has an error, since the libraries' functions may then fail in any way.
-        if Stream::default_of(device).query().unwrap_or(false) {
+        // The objects of the vendors' libraries are leaked if the device's work does not end, because their destruction
+        // would wait for it. They are also leaked if the driver's context has an error, because the libraries'
+        // functions may then fail.
+        if ends_soon(&Stream::default_of(device)) {
             library_objects::destroy(device)?;
         }
         // SAFETY: the Python docstring states the caller's obligations for objects of other libraries. PyGPU's own
-        // handles compare the device's epoch, which a reset increments, before each use.
+        // objects are safe: before each use, they compare the number of the device's resets with that at their
+        // creation.
         unsafe { device.reset()? };
         pool::forget(device);
         raw_memory::forget(device);

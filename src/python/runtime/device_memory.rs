@@ -45,7 +45,7 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 pub(crate) struct DeviceAllocation {
     memory: Mutex<Option<MemorySource>>,
     address: Address,
-    /// Whether code outside PyGPU may have the memory block's address. Operations on such a block are not deferred.
+    /// Whether the memory block's address may be known outside PyGPU. Operations on such a block are not deferred.
     has_escaped: AtomicBool,
     /// The address as a ctypes pointer, created at the first use.
     pub(crate) parameter: CtypesPointerCache,
@@ -108,7 +108,7 @@ impl DeviceAllocation {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns block, address and write access of the memory.
+    /// Returns the memory block, the address, and whether the memory is writable.
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` after `free()`.
@@ -147,7 +147,8 @@ impl DeviceAllocation {
             self.has_escaped.store(true, Ordering::Relaxed);
         }
         drop(slot);
-        // Launches operations on the block that were deferred before the address escaped.
+        // Launches the operations on the memory block that were deferred before its address escaped, i.e. became
+        // visible outside PyGPU.
         flush::flush(FlushReason::Values);
         Ok(self.address)
     }
@@ -211,7 +212,7 @@ impl DeviceAllocation {
     /// Returns whether arrays over the memory would keep the memory alive after `free()`.
     #[getter]
     fn _is_shared(&self) -> PyResult<bool> {
-        // Two owners are not counted: this object, and the temporary `Arc` in the expression below.
+        // Two owners of the memory block are not counted: this object, and the temporary `Arc` in the expression below.
         Ok(Arc::strong_count(&self.block()?) > 2)
     }
 
@@ -235,7 +236,7 @@ impl DeviceAllocation {
     }
 
     /// Compares the address with the address of another `DeviceAllocation` or with an int. An object whose memory was
-    /// freed equals only itself.
+    /// freed is equal only to itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let allocation = slf.get();
         if slf.is(other) || allocation.slot().is_none() {
@@ -387,7 +388,7 @@ fn allocate_pitched(
         let memory = device.backend().driver_memory()?;
         Allocation::from_driver(device, || {
             let (address, pitch) = memory.allocate_pitched(device.index(), width, height, access as u32)?;
-            Ok((address, pitch * height)) // no overflow: the driver allocated this number of bytes
+            Ok((address, pitch * height)) // the product does not overflow, because the driver has allocated this number of bytes
         })
     })?;
     let pitch = block.bytes() / height;

@@ -81,8 +81,8 @@ impl Drop for PyEvent {
     }
 }
 
-/// Returns the milliseconds between two events. Rejects events of two devices, because a driver would dereference the
-/// handle of an event that another driver created.
+/// Returns the milliseconds between two events. Rejects events of different devices: these may have different drivers,
+/// and a driver would dereference the handle of an event that another driver created.
 fn elapsed(start: &Event, end: &Event) -> Result<f64> {
     if start.device() != end.device() {
         return Err(Error::value(format!(
@@ -201,7 +201,8 @@ impl PyEvent {
     /// Driver handle.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        // Pending operations are launched, because the caller may record the event, or wait for it, through its handle.
+        // Pending operations are launched before the handle is returned, because the caller may record the event, or
+        // wait for it, through its handle.
         fusion::flush_pending(py, FlushReason::StreamSync);
         self.raw_handle()
     }

@@ -60,7 +60,7 @@ pub(crate) struct PyGraph {
     capture: Mutex<CaptureOptions>,
 }
 
-/// Stream and mode of the graph's capture, and whether its `with` block is being executed.
+/// Stream and mode of the capture of a `Graph`, and whether its `with` block is being executed.
 struct CaptureOptions {
     stream: Option<Stream>,
     mode: CaptureMode,
@@ -132,8 +132,8 @@ impl PyGraph {
         if graph_object.graph.get().is_some() || graph_object.options().is_recording {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
         }
-        // The lock is taken once for both values. Two calls of `options()` in one statement would deadlock, because the
-        // first guard would still exist at the second call.
+        // The lock on the options is acquired once for both values. Two calls of `options()` in one statement would
+        // deadlock, because the first guard would still exist at the second call.
         let (configured, mode) = {
             let options = graph_object.options();
             (options.stream.clone(), options.mode)
@@ -156,7 +156,8 @@ impl PyGraph {
         Ok(slf)
     }
 
-    /// Ends the capture; after an exception the captured work is discarded.
+    /// Ends the capture at the end of the `with` block; if the block raised an exception, the captured work is
+    /// discarded.
     #[pyo3(signature = (*exception: "object") -> "bool")]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let stream = {

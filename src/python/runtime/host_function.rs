@@ -63,7 +63,8 @@ fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
 
 fn launch(stream: &Stream, call: Box<PythonCall>) -> Result<()> {
     if let Some(capture) = capture::of(stream)? {
-        // SAFETY: `retain` makes the graph keep `call` alive as long as the graph can be launched.
+        // SAFETY: the next statement makes the graph own `call` by `retain`, so `call` stays alive and at its address
+        // as long as the graph can be launched.
         unsafe { call_on_each_launch(stream, &*call)? };
         capture.retain(call);
         return Ok(());

@@ -153,9 +153,11 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let trim = || {
         retired::sweep(device);
         pool::trim(device, keep)?;
-        // The quarantine is emptied after `sweep` and `pool::trim`, because these two functions add memory to it.
+        // The quarantine of freed host memory is emptied after `sweep` and `pool::trim`, because these two functions
+        // add memory to it.
         quarantine::trim();
-        // Freed readbacks go to the pinned cache.
+        // Readbacks are trimmed before the cache of pinned memory, because the memory of trimmed readbacks is stored in
+        // this cache.
         readback::trim(device);
         pinned_cache::trim(device)?;
         ring::trim(device, 0)?;

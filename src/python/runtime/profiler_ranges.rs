@@ -53,7 +53,7 @@ fn _is_annotated(py: Python<'_>) -> bool {
 #[pyfunction]
 #[pyo3(signature = (name: "str") -> "bool")]
 fn _begin_range(name: &str) -> bool {
-    // The guard is not dropped, because its drop would end the range, which `_end_range` ends later.
+    // The guard of the range is leaked, because its drop would end the range, which `_end_range` ends later.
     profiler_ranges::range(|| name).map(std::mem::forget).is_some()
 }
 

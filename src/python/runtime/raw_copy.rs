@@ -20,14 +20,15 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
 use pygpu_memory::{Access, Allocation, BlockUse, capture, ordered};
 
-/// Whether source and target of a copy are in host or device memory, as specified by the caller.
+/// Kinds of memory (host or device) of source and target of a copy, as specified by the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemcpyKind {
     HostToHost,
     HostToDevice,
     DeviceToHost,
     DeviceToDevice,
-    /// The driver determines from the addresses whether each side is host or device memory.
+    /// The caller does not specify the kinds; the driver determines from the addresses whether each side is host or
+    /// device memory.
     Default,
 }
 
@@ -47,15 +48,15 @@ pub(super) fn parse_kind(object: &Bound<'_, PyString>) -> PyResult<MemcpyKind> {
     })
 }
 
-/// Location of the memory of one operand of a copy.
+/// Location (host or device) of the memory of one operand of a copy.
 #[derive(Clone, Copy)]
 enum CopyLocation {
     Host,
     Device(Device),
 }
 
-/// Operand of a copy or a fill. If PyGPU tracks its memory, the range has been checked to lie inside the memory. Memory
-/// that is written has been checked to be writable.
+/// Operand of a copy or a fill. If PyGPU tracks the operand's memory, the lookup of the operand has checked that the
+/// operand's range lies inside the memory, and that memory to be written is writable.
 struct CopyEndpoint {
     location: CopyLocation,
     /// Memory block of the operand, if PyGPU tracks it. The operation waits for the block's earlier uses and is
@@ -103,7 +104,7 @@ impl CopyEndpoint {
     }
 }
 
-/// Rejects an operand in device memory that the caller specified as host memory.
+/// Rejects an operand that is in device memory although the caller specified host memory.
 fn check_host_access(location: CopyLocation, address: Address) -> Result<()> {
     match location {
         CopyLocation::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
@@ -136,7 +137,8 @@ fn work_device(owner: Device, requested_stream: Option<&Stream>) -> Result<Devic
     Ok(stream.device())
 }
 
-/// Source and target of a copy: rows of one width with a separate pitch for each side, or one contiguous range.
+/// Source and target of a copy: rows of equal width with a separate pitch (distance between rows) for each side, or one
+/// contiguous range.
 pub(super) struct CopyRows {
     pub(super) target: Pitched,
     pub(super) source: Pitched,
@@ -155,7 +157,7 @@ impl CopyRows {
         Self { target: pitched(target, bytes), source: pitched(source, bytes), extent, is_range: true }
     }
 
-    /// Returns the bytes from the first byte of the first row to the last byte of the last row on one side.
+    /// Returns the number of bytes from the start of the first row to the end of the last row on one side of the copy.
     fn span(&self, location: &Pitched) -> usize {
         location.row_pitch * (self.extent.height - 1) + self.extent.width // cannot overflow: checked by the caller
     }
@@ -217,8 +219,8 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&
         (CopyLocation::Device(device), _) | (_, CopyLocation::Device(device)) => device,
         (CopyLocation::Host, CopyLocation::Host) => default_device,
     };
-    // If the caller specified the kinds of memory, these are passed unchanged to the driver. The driver rejects kinds
-    // that do not match the addresses.
+    // The kinds of memory that the caller specified are passed unchanged to the driver, which rejects kinds that do not
+    // match the addresses.
     let kind = match (kind, target, source) {
         (MemcpyKind::HostToDevice | MemcpyKind::DeviceToHost | MemcpyKind::DeviceToDevice, ..) if !owner.is_cpu() => {
             kind
@@ -235,8 +237,8 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&
         MemcpyKind::DeviceToHost => Direction::DeviceToHost(host_use(rows.target.address, &copy_stream)?),
         _ => Direction::DeviceToDevice,
     };
-    // SAFETY: ranges in tracked memory were checked. The Python docstring requires that other ranges are valid until
-    // the copy is complete.
+    // SAFETY: ranges in memory that PyGPU tracks were checked above. For other ranges, the Python docstring obliges the
+    // caller to keep them valid until the copy is complete.
     on_stream(device, requested_stream, &uses, |stream| unsafe { rows.enqueue(device, direction, stream) })
 }
 
@@ -253,7 +255,7 @@ fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
 fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()> {
     if let Some(stream) = requested_stream {
         if stream.device().is_cpu() {
-            // SAFETY: the Python docstring requires ranges that are valid until the copy is complete.
+            // SAFETY: the Python docstring obliges the caller to pass ranges that stay valid until the copy is complete.
             return unsafe { rows.enqueue(stream.device(), Direction::DeviceToDevice, stream) };
         }
         capture::refuse("a copy within host memory", stream)?;
@@ -262,7 +264,7 @@ fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()
     for row in 0..rows.extent.height {
         let source: *const u8 = std::ptr::with_exposed_provenance(rows.source.address + row * rows.source.row_pitch);
         let target: *mut u8 = std::ptr::with_exposed_provenance_mut(rows.target.address + row * rows.target.row_pitch);
-        // SAFETY: the Python docstring requires valid ranges. `copy` permits ranges that overlap.
+        // SAFETY: the Python docstring obliges the caller to pass valid ranges, and `copy` permits ranges that overlap.
         unsafe { std::ptr::copy(source, target, rows.extent.width) };
     }
     Ok(())
@@ -293,8 +295,8 @@ fn copy_to_peer(
         None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
     }
     on_stream(source, requested_stream, uses, |stream| {
-        // SAFETY: ranges in tracked memory were checked, and the Python docstring requires that other ranges are valid
-        // until the copy is complete. The stream belongs to the source's device.
+        // SAFETY: ranges in memory that PyGPU tracks were checked above, and the Python docstring obliges the caller to
+        // keep other ranges valid until the copy is complete. The stream belongs to the source's device.
         unsafe {
             source.backend().copy_peer(
                 target.index(),
@@ -335,8 +337,8 @@ fn fill(target: Address, value: u8, bytes: usize, requested_stream: Option<&Stre
         CopyLocation::Host => default_device,
     };
     on_stream(device, requested_stream, &endpoint.uses(Access::Write).collect::<Vec<_>>(), |stream| {
-        // SAFETY: a range in tracked memory was checked. For a range outside of tracked memory, the Python docstring
-        // requires that the range is valid until the fill is complete.
+        // SAFETY: a range in memory that PyGPU tracks was checked above. For another range, the Python docstring
+        // obliges the caller to keep it valid until the fill is complete.
         unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
     })
 }

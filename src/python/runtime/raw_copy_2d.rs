@@ -70,8 +70,8 @@ fn raw_copy_rows(
     let extent = Extent { width: number::size(width, "width")?, height: number::size(height, "height")?, depth: 1 };
     let target = pitched(number::size(dst, "dst")?, number::size(dst_pitch, "dst_pitch")?);
     let source = pitched(number::size(src, "src")?, number::size(src_pitch, "src_pitch")?);
-    // The driver determines the direction of a copy that involves a device from the addresses. Therefore all values of
-    // `kind` except `HostToHost` are equivalent.
+    // For a copy that involves a device, the driver determines the direction from the addresses. Therefore all values
+    // of `kind` except `HostToHost` are equivalent.
     let kind = match kind.map(parse_kind).transpose()? {
         Some(MemcpyKind::HostToHost) => MemcpyKind::HostToHost,
         _ => MemcpyKind::Default,

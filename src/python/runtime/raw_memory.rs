@@ -27,7 +27,7 @@ pub(super) type AllocationMap<T> = ForkSafeMutex<BTreeMap<Address, T>>;
 
 pub(super) static ON_DEVICE: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static PINNED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
-/// Blocks that were allocated in the order of a stream, by their addresses.
+/// Memory blocks that `raw_allocate_async` allocated in the order of a stream, by their addresses.
 pub(super) static STREAM_ORDERED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static REGISTERED: AllocationMap<Device> = ForkSafeMutex::new(BTreeMap::new());
 
@@ -60,7 +60,7 @@ fn driver_error(operation: &'static str, code: u32, detail: String) -> Error {
     Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
 }
 
-/// Creates the driver's error for an invalid argument.
+/// Creates the error that the driver returns for an invalid argument.
 pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
     driver_error(operation, INVALID_VALUE, detail)
 }
@@ -74,8 +74,8 @@ pub(super) fn store_block(
     if address != 0 {
         let block = Arc::new(block);
         address_registry::register(&block, kind);
-        // A previous block can exist at this address only if a reset of the device destroyed its memory. The drop of
-        // such a block frees no memory.
+        // The table can contain a previous block with this address only if a reset of the device destroyed that block's
+        // memory. The drop of such a block frees no memory.
         let previous = lock(table).insert(address, block);
         drop(previous);
     }
@@ -94,7 +94,8 @@ fn remove_block(
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
         return Err(driver_error(operation, INVALID_VALUE, detail));
     };
-    // The address is removed from the registry now, because arrays may keep the block alive after the drop below.
+    // The address is removed from the registry before the block is dropped, because arrays may keep the block alive
+    // after the drop.
     address_registry::forget(&block);
     shutdown::collect_errors(|| drop(block))
 }
@@ -247,7 +248,7 @@ fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()
         let detail = format!("address {address:#x} is registered already");
         return Err(driver_error("cudaHostRegister", ALREADY_REGISTERED, detail));
     }
-    // SAFETY: the Python docstring of `host_register` requires that the range stays allocated.
+    // SAFETY: the Python docstring of `host_register` obliges the caller to keep the range allocated.
     unsafe { device.backend().register_host(device.index(), address, bytes, flags)? };
     lock(&REGISTERED).insert(address, device);
     Ok(())
@@ -258,7 +259,8 @@ fn unregister_range(address: Address) -> Result<()> {
         let detail = format!("address {address:#x} was not registered by this module, or was unregistered already");
         return Err(driver_error("cudaHostUnregister", NOT_REGISTERED, detail));
     };
-    // SAFETY: `register_range` pinned the range; the caller guarantees that no copy of the range is in progress.
+    // SAFETY: `register_range` pinned the range; the Python docstring obliges the caller to wait for all copies of the
+    // range before this call.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
     if outcome.is_err() {
         // The driver refused the call, so the memory is still pinned. Its entry in `REGISTERED` is restored, so that

@@ -125,7 +125,7 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
         }
         let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
         // If `stream` belongs to another library, which may destroy `stream` before the block is freed, the block is
-        // allocated on another stream. `stream` must then wait for the allocation.
+        // allocated on another stream. In this case, `stream` waits for the allocation.
         block.order_before(Access::Write, &stream)?;
         let address = block.address();
         address_registry::register(&block, AddressedMemory::Own);
@@ -143,7 +143,8 @@ fn free_on_stream(address: Address, stream: &Stream) -> Result<()> {
         let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
         return Err(raw_memory::invalid_value("cudaFreeAsync", detail));
     };
-    // The free must wait for the work that is now on the stream, because this work includes all uses of the block.
+    // The free must wait for all work that is enqueued on the stream at this time, because this work includes all uses
+    // of the block.
     let recorded = block.record_stream(stream);
     if recorded.is_err() {
         block.mark_untracked();

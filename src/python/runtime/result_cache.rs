@@ -40,7 +40,7 @@ fn table() -> ForkSafeGuard<ResultCache> {
     TABLE.lock()
 }
 
-/// Handle of one entry of the cache. The drop of the handle removes the entry.
+/// Handle of one entry of the result cache. The drop of the handle removes the entry.
 pub(crate) struct CacheSlot(u64);
 
 impl ResultCache {
@@ -51,8 +51,8 @@ impl ResultCache {
         Some(entry.array)
     }
 
-    /// Removes the oldest entries until at most `bytes` and `MAX_ARRAYS` remain. Returns the removed entries, which the
-    /// caller must drop after the lock is released.
+    /// Removes the oldest entries until at most `bytes` bytes and `MAX_ARRAYS` entries remain. Returns the removed
+    /// entries, which the caller must drop after the lock is released.
     fn evicted(&mut self, bytes: usize) -> Vec<CachedResult> {
         let mut evicted = Vec::new();
         while self.bytes > bytes || self.entries.len() > MAX_ARRAYS {

@@ -78,8 +78,8 @@ impl Drop for PyStream {
     fn drop(&mut self) {
         let Some(stream) = self.0.take() else { return };
         let is_default = stream.handle() == StreamHandle::DEFAULT;
-        // Default, borrowed and CPU streams are dropped with the GIL held, because their drop makes no driver call, and
-        // the drop of a borrowed stream may release a Python object.
+        // The GIL is released only for the drop of a stream that the driver must destroy. The drop of a default,
+        // borrowed or CPU stream makes no driver call, and that of a borrowed stream may release a Python object.
         if is_default || stream.is_foreign() || stream.device().is_cpu() {
             drop(stream)
         } else {
@@ -125,12 +125,12 @@ fn check_device(stream: &Stream, device: Device) -> Result<()> {
     )))
 }
 
-/// Converts an object with `__cuda_stream__`, or a handle, to a stream of `default_device` or of another device with
-/// the same driver.
+/// Converts an object with `__cuda_stream__`, or a handle, to a stream. The stream belongs to `default_device`, or to
+/// another device with the same driver.
 fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Device) -> PyResult<Stream> {
     if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
-        // In older libraries, `__cuda_stream__` is not a method but an attribute with the pair. This form is
-        // deprecated.
+        // In older libraries, `__cuda_stream__` is not a method but an attribute with the pair. This older form of the
+        // protocol is deprecated.
         let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
         let handle = stream_handle::handle_from_pair(&pair)?;
         return stream_handle::from_handle(py, handle, default_device, Some(object.clone().unbind()));
@@ -250,8 +250,8 @@ impl PyStream {
     /// Driver handle; 0 for the legacy default stream.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        // Pending operations are launched, because the caller may wait for the stream, or measure its time, through the
-        // handle.
+        // The stream's pending operations are launched before the handle is returned, because the caller may wait for
+        // the stream, or measure its time, through the handle.
         fusion::flush_pending(py, FlushReason::StreamSync);
         Ok(self.stream()?.handle().0)
     }

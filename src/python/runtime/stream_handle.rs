@@ -51,14 +51,15 @@ pub(super) fn from_handle(
 ) -> PyResult<Stream> {
     let owner = owner.map(|owner| Box::new(SendPyObject::new(owner)) as Box<dyn Any + Send + Sync>);
     let reported = if handle > PER_THREAD { py.without_gil(|| reported_device(default_device, handle))? } else { None };
-    // Both 0 and 1 denote the legacy default stream. Libraries pass 1 because 0 is the per-thread default stream in
-    // programs compiled for per-thread default streams.
+    // Both 0 and 1 denote the legacy default stream. Libraries pass 1 because in programs compiled for per-thread
+    // default streams, 0 denotes the per-thread default stream.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
     Ok(Stream::foreign(reported.unwrap_or(default_device), handle, owner))
 }
 
 fn reported_device(default_device: Device, handle: usize) -> Result<Option<Device>> {
-    // The driver is not queried for the device of a capturing stream, because the query would invalidate the capture.
+    // For a capturing stream, the driver is not queried for the stream's device, because the query would invalidate the
+    // capture.
     if capture::number_of(&Stream::foreign(default_device, StreamHandle(handle), None))?.is_some() {
         return Ok(None);
     }

@@ -128,9 +128,10 @@ impl TextureArray {
         Ok(linear)
     }
 
-    /// Copies all elements between this array and `linear`, a contiguous array with the same elements.
+    /// Copies all elements between this array and `linear`, a contiguous array in ordinary device memory with the same
+    /// shape and dtype.
     fn copy_whole(&self, linear: &Array, direction: ArrayCopy, stream: &Stream) -> Result<(), Error> {
-        // SAFETY: the linear array has the texture array's shape and element type, and is on its device.
+        // SAFETY: the caller passes a linear array that has the texture array's shape, element type and device.
         unsafe { self.array.copy(&self.full_box(), (linear.allocation(), linear.address()), direction, stream) }
     }
 }
@@ -329,7 +330,8 @@ impl TextureArray {
         };
         let copy_stream = streams::from_argument(py, stream, self.array.device())?;
         py.without_gil(|| {
-            // SAFETY: `linear` is contiguous and has the extent of the part in bytes, on the array's device.
+            // SAFETY: the checks above ensure that `linear` is contiguous, has the part's extent in bytes, and is on
+            // the texture array's device.
             unsafe { self.array.copy(&part, (linear.allocation(), linear.address()), direction, &copy_stream) }
         })?;
         Ok(())

@@ -170,7 +170,8 @@ impl Texture {
             let array = array.get().array();
             check_reading(array.shape().texel, &sampling)?;
             let stream = stream::current(array.device());
-            // SAFETY: the texels are an array that the driver created, and `KernelObject` keeps it alive.
+            // SAFETY: the resource describes an array that the driver created, and the `KernelObject` keeps this array
+            // alive.
             py.without_gil(|| unsafe { KernelObject::texture(&Texels::Array(array), &sampling, &stream) })?
         } else if let Ok(array) = source.cast::<GpuArray>() {
             let array = array.get().array(py)?;
@@ -178,7 +179,8 @@ impl Texture {
             check_reading(enum_names::texel(array.dtype(), channels)?, &sampling)?;
             let stream = stream::current(array.device());
             let texels = Texels::Memory(array.allocation(), resource);
-            // SAFETY: the resource describes elements of a GPUArray, all of which lie in `array.allocation()`.
+            // SAFETY: the resource describes elements of a GPUArray. All of them lie in `array.allocation()`, which the
+            // `KernelObject` keeps alive.
             let created = py.without_gil(|| unsafe { KernelObject::texture(&texels, &sampling, &stream) });
             created.map_err(|error| explain(error.into(), Some(&resource), array.device().kind(), py))?
         } else {

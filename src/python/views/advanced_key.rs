@@ -64,8 +64,8 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
     let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
-    // `axis` is the next axis of the array, `view_axis` the next axis of the view, and `mask_axis` the position of the
-    // mask's first axis in the view.
+    // `axis` is the array axis to which the next item applies, `view_axis` the number of axes that the view has so far,
+    // and `mask_axis` the position of the mask's first axis in the view.
     let (mut axis, mut view_axis, mut mask_axis) = (0, 0, 0);
     for item in items {
         match item {
@@ -103,7 +103,7 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
 
 /// Broadcasts a mask to the shape of a view. The mask's first axis corresponds to the view's axis `mask_axis`.
 fn expand_mask(mask: &Layout, view: &Layout, mask_axis: usize) -> Option<Layout> {
-    // Appends axes of length 1 to the mask, up to the last axis of the view.
+    // Appends one axis of length 1 to the mask for each view axis that follows the mask's axes.
     let trailing = view.ndim() - mask_axis - mask.ndim();
     let axes: Dims = (1..=trailing as i64).map(|axis_from_end| -axis_from_end).collect();
     let shape: Dims = view.shape().collect();
@@ -154,7 +154,7 @@ fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selectio
                 view_axis += 1;
                 indexer.new_axis()
             }
-            // `key_items::resolve_arrays` has replaced items of these kinds.
+            // Items of these kinds do not occur here, because `key_items::resolve_arrays` has replaced them.
             KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None),
             KeyItem::NewAxis => {
                 view_axis += 1;
@@ -194,8 +194,8 @@ fn position(items: &[KeyItem<'_>], removed: &[usize]) -> usize {
     let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
     let are_adjacent = items[first..=last].iter().all(KeyItem::is_advanced);
-    // Integers also count as advanced items, but integers have no axis in the view. Therefore the position of the first
-    // index array in the view applies even if integers precede it.
+    // Integers also count as advanced items, but integers have no axis in the view. Therefore the axes are inserted at
+    // the position of the first index array, even if integers precede this array.
     if are_adjacent { removed.first().copied().unwrap_or(0) } else { 0 }
 }
 

@@ -74,7 +74,8 @@ pub(super) fn assign_array(
     if source.device() == target.device() {
         return cast_into(py, target, CastValues::Array(&source.view(layout)?), mask, stream);
     }
-    // The source's device converts the elements to the target's dtype, before the transfer to the target's device.
+    // The elements are converted to the target's dtype on the source's device, before they are transferred to the
+    // target's device.
     let converted = match source.dtype() == target.dtype() {
         true => source.clone(),
         false => cast::cast_like(py, source, target.dtype())?,
@@ -98,7 +99,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     let layout = broadcast(&buffer.layout, target.layout())?;
     if layout != buffer.layout {
         // The array is uploaded in its own shape and broadcast on the device, because the broadcast array has more
-        // elements.
+        // elements to upload.
         let shape: Dims = buffer.layout.shape().collect();
         let uploaded =
             Array::empty(&shape, target.dtype(), pygpu_layout::MemoryOrder::C, stream::current(target.device()))?;

@@ -37,7 +37,8 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     }
 }
 
-/// Returns the kind of a plain item, i.e. an item whose type alone determines its kind; `None` for other items.
+/// Returns the kind of a plain item of a key, i.e. of an item whose type alone determines its kind. Returns `None` for
+/// other items.
 #[inline(always)]
 fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
     Some(match slices::plain_item(item)? {
@@ -78,7 +79,8 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
             false => checked_tuple(layout, view, key),
         };
     }
-    // Each arm handles one kind of key, so that the number of consumed axes is a constant in the arm.
+    // Each arm of the match handles one kind of key, so that the number of axes to which the key applies is a constant
+    // in this arm.
     match classify(key)? {
         kind @ (BasicKeyItem::Integer | BasicKeyItem::Slice) => single_item(layout, view, (1, false), kind, key)?,
         BasicKeyItem::Ellipsis => single_item(layout, view, (0, true), BasicKeyItem::Ellipsis, key)?,
@@ -88,7 +90,8 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
     Ok(true)
 }
 
-/// Applies a key of one item. The pair is the number of axes that the item consumes, and whether it is an ellipsis.
+/// Applies a key of one item. The pair contains the number of array axes to which the item applies, and whether the
+/// item is an ellipsis.
 #[inline(always)]
 fn single_item(
     layout: &Layout,
@@ -107,8 +110,9 @@ fn single_item(
 #[inline(never)]
 fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
-    // The third argument is the number of integers and slices in the key, which is unknown here. 0 is valid: `Indexer`
-    // uses this number only to reject too long keys early, and in `ellipsis`, which this function does not call.
+    // The third argument of `Indexer::new` is the number of integers and slices in the key, which is unknown here. 0 is
+    // valid: `Indexer` uses this number only to reject too long keys early, and in `ellipsis`, which this function does
+    // not call.
     let mut indexer = Indexer::new(layout, view, 0, true);
     let (mut axis, mut seen_ellipsis) = (0, false);
     for position in 0..count {
@@ -156,7 +160,8 @@ fn plain_item<'a, 'py>(
 #[inline(never)]
 fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
-    // Each item with its kind. The first pass over the key determines the kinds, and the second pass uses them.
+    // The items of the key, each with its kind. The first pass over the key determines the kinds, and the second pass
+    // applies the items.
     let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, BasicKeyItem); 8]> = SmallVec::new();
     for item in key.iter_borrowed() {
         let kind = classify(&item)?;
@@ -169,7 +174,7 @@ fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -
         items.push((item, kind));
     }
     let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
-    // The axis to which the next integer or slice applies. The length of this axis is needed for a slice.
+    // The axis to which the next integer or slice applies. A slice is interpreted with the length of this axis.
     let mut axis = 0;
     for (item, kind) in items {
         if kind == BasicKeyItem::Ellipsis {

@@ -13,7 +13,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Axis, Layout};
 
-/// Whether a view of an array's bytes contains the bytes of each number in their stored or in the reversed order.
+/// Order in which a view of an array's single bytes contains the bytes of each number: as stored, or reversed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteOrder {
     Stored,

@@ -30,7 +30,8 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
     let mask = match import::device_array(object)? {
         Some(mask) => mask,
         None => {
-            // Like NumPy, converts Python objects to bool, but rejects arrays and NumPy scalars of other types.
+            // Python objects are converted to bool, but arrays and NumPy scalars of other types are rejected, as in
+            // NumPy.
             let is_typed = object.cast::<PyUntypedArray>().is_ok() || is_numpy_scalar(object);
             let host = ndarray::as_ndarray(object, (!is_typed).then(|| DType::new(ScalarType::Bool)))?;
             let kind = dtype::from_numpy(host.dtype().as_any())?;
@@ -49,7 +50,7 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
             target.device()
         )));
     }
-    // Unlike the source, a mask may not have more axes than the target, even if their length is 1.
+    // Unlike the source, a mask may not have more axes than the target, even if the additional axes have length 1.
     let shape: Dims = target.layout().shape().collect();
     let layout = mask.layout().broadcast_to(&shape).map_err(|_| {
         PyValueError::new_err(format!(
@@ -97,8 +98,8 @@ pub(crate) fn copyto(
     r#where: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let py = dst.py();
-    // The target must be an array. A list, which other arguments may be, would be copied, and the values would be
-    // written into the copy.
+    // Unlike other arguments, the target must not be a list: a list would be copied to an array, and the values would
+    // be written into this copy.
     let dst = dst.cast::<GpuArray>().map_err(|_| argument_errors::target("copyto", dst))?;
     let target = dst.get().array(py)?;
     target.check_writable("copyto")?;

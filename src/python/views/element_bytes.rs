@@ -1,4 +1,4 @@
-//! Converts a value to the bytes of one element.
+//! Converts a value to the bytes of one array element.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;

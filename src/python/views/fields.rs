@@ -16,7 +16,7 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_layout::{Dims, Layout};
 
 /// Returns the view of a structured array that a field name or a list of field names selects. Returns `None` for any
-/// other key or dtype. The view for a list of names is read-only; NumPy performs an assignment to several fields.
+/// other key or dtype. The view for a list of names is read-only; assignments to several fields are passed to NumPy.
 ///
 /// # Errors
 /// `ValueError` and `KeyError` for an unknown name, as in NumPy.

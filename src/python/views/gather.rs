@@ -39,7 +39,7 @@ use pygpu_memory::capture;
 use pygpu_ops::selection as mask_selection;
 use pygpu_ops::ufunc::is_castable;
 
-/// Returns a copy of the key in which ndarrays replace the PyGPU arrays.
+/// Returns a copy of an indexing key in which ndarrays replace the PyGPU arrays.
 fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = key.py();
     if let Ok(array) = key.cast::<GpuArray>() {
@@ -81,7 +81,7 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
 /// error, and without a compiler; the caller then uses NumPy.
 fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     match result {
-        Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises its own error, or no compiler exists
+        Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // an index is out of range, for which NumPy raises its own error; or no compiler exists
         other => Ok(other?),
     }
 }
@@ -113,7 +113,7 @@ fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Ar
     kernel_result(py.without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))))
 }
 
-/// Whether a value is a single number.
+/// Whether the value of an assignment is a single number.
 fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if let Ok(array) = value.cast::<PyUntypedArray>() {
@@ -122,8 +122,8 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(numbers::is_number(value) && !value.hasattr(intern!(py, "__len__"))?)
 }
 
-/// Assigns a value that does not vary along the mask's axes to all true elements of a mask. The kernel then need not
-/// count the true elements. Returns whether the value was assigned.
+/// Assigns a value that does not vary along the mask's axes to all true elements of a mask. For such a value, the
+/// kernel need not count the true elements. Returns whether the value was assigned.
 fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if !is_castable(array.dtype(), array.dtype()) {
@@ -138,7 +138,8 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     }
     let Ok(array_value) = value.cast::<GpuArray>() else { return Ok(false) };
     let source = array_value.get().array(py)?;
-    // The number of array axes after the mask's axes is only determined if the mask is the key's only item.
+    // The number of array axes after the mask's axes is computed only if the mask is the key's only item; otherwise it
+    // is taken as 0.
     let trailing_axes = match items {
         [KeyItem::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
         _ => 0,
@@ -169,7 +170,7 @@ fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyRe
         }
     }
     let value_shape: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
-    // The values are copied to a new array, which has the target's dtype and does not overlap the target.
+    // The values are converted to a new array, which has the target's dtype and does not overlap the target.
     let values =
         py.without_gil(|| Array::empty(&value_shape, array.dtype(), MemoryOrder::C, stream::current(array.device())))?;
     match assign::assign(py, &values, value) {
@@ -194,7 +195,8 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
         },
     };
     if count == 1 || copy::may_overlap(array, mask) {
-        // This function handles neither a value to broadcast nor a mask that overlaps the array.
+        // The function's kernel supports neither a single value, which would have to be broadcast, nor a mask that
+        // overlaps the array.
         return Ok(false);
     }
     let Some(values) = device_values(array, &[count], value)? else { return Ok(false) };

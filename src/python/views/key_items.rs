@@ -21,7 +21,7 @@ use pygpu_ops::selection;
 
 /// One item of a key.
 pub(super) enum KeyItem<'py> {
-    /// An index array for one axis, in device memory, and the rule for its indices out of range.
+    /// An index array for one axis, in device memory, and the rule by which the kernel treats indices out of range.
     Indices(Array, Bounds),
     /// A zero-dimensional integer array in device memory. Its value is stored too if the key contains a NumPy array. As
     /// in NumPy, the item counts as an integer if the key contains other arrays, and otherwise as an array.
@@ -49,7 +49,7 @@ impl KeyItem<'_> {
         }
     }
 
-    /// Returns the shape of a mask; `None` for other items.
+    /// Returns the item's shape if the item is a mask; `None` for other items.
     pub(super) fn mask_shape(&self) -> Option<Dims> {
         match self {
             Self::Mask(mask) => Some(mask.layout().shape().collect()),
@@ -58,12 +58,14 @@ impl KeyItem<'_> {
         }
     }
 
-    /// Whether NumPy treats the item as an advanced index. The result's axes that advanced indices select are adjacent.
+    /// Whether NumPy treats the item as an advanced index. The axes that all advanced indices of a key select together
+    /// are adjacent in the result.
     pub(super) const fn is_advanced(&self) -> bool {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
     }
 
-    /// Whether the item is an array, next to which zero-dimensional integer arrays of the same key count as integers.
+    /// Whether the item is an index array, a mask or a truth value. If a key contains one, its zero-dimensional integer
+    /// arrays count as integers.
     const fn is_array(&self) -> bool {
         matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
     }
@@ -158,7 +160,7 @@ fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     Ok(indices_)
 }
 
-/// Replaces masks by index arrays, and zero-dimensional arrays by integers if the key contains other arrays. Returns
+/// Replaces masks by index arrays, and, if the key contains other arrays, zero-dimensional arrays by integers. Returns
 /// `None` if the shape of a mask does not match the array.
 ///
 /// # Errors
@@ -176,8 +178,8 @@ pub(super) fn resolve_arrays<'py>(
         let consumed = item.consumed();
         match item {
             KeyItem::Single(_, Some(integer)) if has_arrays => resolve_arrays.push(KeyItem::Integer(integer)),
-            // The array is downloaded and becomes an integer, because the bounds of an integer are checked even if the
-            // other items select no element.
+            // The zero-dimensional array is downloaded and becomes an integer, because the bounds of an integer are
+            // checked even if the other items select no element.
             KeyItem::Single(indices, None) if has_arrays => {
                 resolve_arrays.push(KeyItem::Integer(scalar_value(py, &indices)?))
             }
@@ -231,7 +233,7 @@ pub(super) fn mask_fits(layout: &Layout, axis: usize, shape: impl Iterator<Item 
     layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
 }
 
-/// Returns a view of one row of a matrix of 64-bit indices.
+/// Returns a view of row `row` of a matrix of 64-bit indices.
 pub(super) fn matrix_row(positions: &Array, row: usize) -> PyResult<Array> {
     let layout = positions.layout();
     let (count, step) = (layout.axes()[1].len, layout.axes()[0].stride);

@@ -1,4 +1,5 @@
-//! Implements access to parts of an array, as in `a[key]` and `a[key] = value`, and views of its memory.
+//! Implements access to parts of an array, as in `a[key]` and `a[key] = value`, and methods that return views of an
+//! array's memory.
 
 use pyo3::prelude::*;
 

@@ -195,7 +195,7 @@ fn _by_numpy<'py>(
         PyResult::Ok(keyword_views)
     });
     let keyword_views = keyword_views.transpose()?;
-    // The name may contain dots, such as `add.at`.
+    // The name of the NumPy function may contain dots, such as `add.at`.
     let function =
         name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |object, part| object.getattr(part))?;
     let returned = strict::without_host_arrays(|| function.call(PyTuple::new(py, given)?, keyword_views.as_ref()))?;

@@ -1,4 +1,4 @@
-"""Compute the heat on a plate and the game of life, by elementwise kernels with raw arguments and fused functions."""
+"""Simulate the heat on a plate, and the game of life, by elementwise kernels with raw arguments and fused functions."""
 
 import argparse
 
@@ -48,12 +48,12 @@ def cool(heat, outside, rate, radiation):
 
 @cp.fuse()
 def energy(heat):
-    """Sum the squares."""
+    """Return the sum of sqrt(h * h + 1) - 1 over the heat h of all cells."""
     return cp.sum(cp.sqrt(heat * heat + 1) - 1)
 
 
 def spread_on_host(heat, steps, rate):
-    """Compute the same heat on the plate with NumPy, for comparison."""
+    """Simulate the heat on the plate with NumPy, for comparison."""
     for _ in range(steps):
         edge = np.pad(heat, 1, mode="edge")
         around = edge[:-2, 1:-1] + edge[2:, 1:-1] + edge[1:-1, :-2] + edge[1:-1, 2:]
@@ -64,7 +64,7 @@ def spread_on_host(heat, steps, rate):
 
 
 def live_on_host(cells, steps):
-    """Compute the same game of life with NumPy, for comparison."""
+    """Compute the game of life with NumPy, for comparison."""
     for _ in range(steps):
         shifts = [(up, right) for up in (-1, 0, 1) for right in (-1, 0, 1) if up or right]
         count = sum(np.roll(cells, shift, (0, 1)) for shift in shifts)

@@ -1,4 +1,4 @@
-"""Simulate bodies that attract each other, in two independent groups on two streams, with a raw kernel."""
+"""Simulate two groups of bodies that attract each other, each group by a raw kernel on its own stream."""
 
 import argparse
 
@@ -46,7 +46,7 @@ def simulate(bodies, speeds, steps, step, block):
 
 
 def simulate_on_host(bodies, speeds, steps, step):
-    """Compute the same movement with NumPy, for comparison."""
+    """Move one group of bodies by the same steps with NumPy, for comparison."""
     bodies, speeds = bodies.astype(np.float64), speeds.astype(np.float64)
     for _ in range(steps):
         distance = bodies[None, :, :3] - bodies[:, None, :3]

@@ -34,7 +34,7 @@ class Case:
         self.runs = 0
 
     def act(self, *_: Any) -> None:
-        """Perform the action at the first call only, because the action itself can cause the same callback again."""
+        """Perform the action at the first call only, because the action itself can call the same user code again."""
         self.runs += 1
         if self.runs == 1:
             self._act(self)
@@ -175,7 +175,7 @@ class Defers:
 
 
 def dropped(case: Case) -> None:
-    """Drop a pending result whose finalizer performs the action."""
+    """Drop a pending result. The finalizer of the result performs the action."""
     result = case.y + 5
     weakref.finalize(result, case.act)
     del result

@@ -24,7 +24,8 @@ from PyGPU import _core
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
 REFUSED = (PyGPU.CudaError, MemoryError)
-# Each operand is repeated this often, so that results have at least 64 KiB and come from the driver's memory pool.
+# Each operand's values are repeated this often, so that results have at least 64 KiB and come from the driver's memory
+# pool.
 REPEATS = 1 << 10
 
 pytestmark = pytest.mark.provokes_errors
@@ -43,7 +44,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 def in_use(driver: simulated.Driver) -> dict[str, int]:
-    """Empty all caches, and count PyGPU's live blocks and bytes and the driver's live objects of each kind."""
+    """Empty all caches, and count PyGPU's live blocks and bytes and the live driver objects of each kind."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -105,7 +106,7 @@ class Run:
         """Run the program and flush; return whether the final flush raised an error.
 
         An operation of the program may flush by itself and raise an error; the rest of the program is then skipped. The
-        function `by` runs before this thread flushes. It may launch the pending operations, for example in another
+        function `by` runs before this thread flushes, and may launch the pending operations, for example in another
         thread.
         """
         self.has_stopped = False
@@ -123,7 +124,8 @@ class Run:
         self.arrays = self.bystander = None
 
     def check(self) -> int:
-        """Check that each array has correct values or raises an error; return the number of arrays that raised one."""
+        """Check that each array has correct values or raises an error; return the number of arrays that raised an
+        error."""
         self.bystander.fill(3)
         np.testing.assert_array_equal(self.bystander.get(), np.full_like(self.operands.old[0], 3))
         made = zip(self.made, self.results, strict=not self.has_stopped)
@@ -134,12 +136,14 @@ class Run:
         for array, host in ((self.arrays.x, self.operands.x), (self.arrays.row, self.operands.row)):
             np.testing.assert_array_equal(array.get(), host)
         np.testing.assert_array_equal((self.arrays.x + 1).get(), self.operands.x + 1)
-        PyGPU.flush()  # Each of these errors was raised above, when its array was used, and must not be raised again.
+        # Each of these errors was raised above, when its array was used, and must not be raised again by a later call.
+        PyGPU.flush()
         assert waiting() == 0
         return failed
 
     def check_result(self, array: Any, wanted: np.ndarray) -> bool:
-        """Check that a result has correct values, or raises an error at each use; return whether the result raised."""
+        """Check that a result has correct values, or raises an error at each use; return whether the result raised an
+        error."""
         try:
             got = array.get()
         except REFUSED as error:
@@ -154,7 +158,7 @@ class Run:
     def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
         """Check that an assigned array has its new values, or raises one error and has its old values.
 
-        Return whether the array raised.
+        Return whether the array raised an error.
         """
         try:
             got = array.get()
@@ -202,7 +206,7 @@ def check_each_call(
                 most = max(most, failed)
                 run.end()
                 if has_failed_to_release():
-                    before = {}  # PyGPU leaks the block on purpose, because its memory must not be reused.
+                    before = {}  # PyGPU leaks the block on purpose, because reuse of its memory would be unsafe.
                 now = in_use(driver)
                 before = before or now
                 assert now == before, f"{call} {nth}"
@@ -303,7 +307,7 @@ def test_flush_raises_if_driver_rejects_nth_and_later_allocations(driver: simula
             assert run.check() > 0, nth
 
 
-def test_flush_with_failing_user_allocator_keeps_other_results_correct(driver: simulated.Driver) -> None:
+def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: simulated.Driver) -> None:
     host = np.arange(5000.0)
     asked = 0
 

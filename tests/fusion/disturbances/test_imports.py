@@ -1,4 +1,4 @@
-"""Test import hooks of a user's program that use and drop arrays: PyGPU imports no module during a flush."""
+"""Test that PyGPU imports no module during a flush, so that a user's import hooks cannot use or drop arrays then."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ PARTS = 8
 
 
 class Operands:
-    """Store a pending result `x`, its operand `base`, and a second result that is pending in the same queue."""
+    """Store a pending result `x`, its operand `base`, and another result that is pending in the same queue."""
 
     def __init__(self) -> None:
         self.base, self.other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
@@ -66,7 +66,7 @@ class Second:
     """
 
     def __init__(self) -> None:
-        self._barrier = threading.Barrier(2, timeout=30)
+        self._barrier = threading.Barrier(2, timeout=100)
         self._work: Callable[[], Any] | None = None
         self.errors: list[BaseException] = []
         self._thread = threading.Thread(target=self._run)
@@ -107,6 +107,7 @@ class Second:
 @pytest.fixture
 def second() -> Iterator[Second]:
     PyGPU.zeros(1)
+    called()  # compiles kernels, for which the second thread would wait too long
     driver, interval = simulated.driver(), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     if driver is not None:

@@ -36,7 +36,7 @@ extern "C" __global__ void late_fill(long long cycles, float *x, float value) {
 }
 """
 ROWS = numpy.dtype([("target", "u8"), ("rows", "u8", 2), ("n", "i4")], align=True)
-# Clock cycles for which a kernel waits. They take the time `SECONDS` at 2 GHz, and longer at a slower clock.
+# Clock cycles for which a kernel waits. At 2 GHz these cycles take the time `SECONDS`, and longer at a slower clock.
 CYCLES = int(SECONDS * 2e9)
 
 

@@ -149,20 +149,20 @@ def test_swizzled_box_stores_pieces_of_16_bytes_in_permuted_order(module: PyGPU.
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
     found = load_box(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
     pieces = numpy.arange(len(found))
-    # A line has 128 bytes, that is eight pieces of 16 bytes. Swizzling moves a piece to the position `piece ^ bits`,
-    # where `bits` are the lowest 1, 2 or 3 bits of the line's number.
+    # A line of shared memory has 128 bytes, that is eight pieces of 16 bytes. Swizzling moves a piece to the position
+    # `piece ^ bits` in its line, where `bits` are the lowest 1, 2 or 3 bits of the line's index.
     turned = pieces ^ ((pieces >> 3) & (width // 16 - 1))
     expected = values[8:24, 16 : 16 + width // 4].reshape(-1, 4)
     numpy.testing.assert_array_equal(found[turned], expected)
 
 
-def test_box_with_element_stride_of_two_skips_every_other_row(module: PyGPU.Module) -> None:
+def test_box_with_element_stride_of_two_skips_every_second_row(module: PyGPU.Module) -> None:
     values = numpy.arange(32 * 32, dtype="float32").reshape(32, 32)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), element_strides=(2, 1))
     numpy.testing.assert_array_equal(load_box(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])
 
 
-def test_box_is_stored_and_memory_outside_is_unchanged(module: PyGPU.Module) -> None:
+def test_box_is_stored_and_memory_outside_of_box_is_unchanged(module: PyGPU.Module) -> None:
     a = PyGPU.zeros((20, 36), "float32")
     whole = PyGPU.zeros((32, 36), "float32")
     part = whole[4:24]

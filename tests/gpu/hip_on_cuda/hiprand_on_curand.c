@@ -1,6 +1,6 @@
 /* hipRAND on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
  * src/backend/libraries/rand.rs calls the function of cuRAND. Result codes and sets of direction vectors have the same numbers
- * in both libraries; types of generators have not. */
+ * in both libraries; types of generators have other numbers. */
 #include "opened.h"
 
 enum { INITIALIZATION_FAILED = 203 };

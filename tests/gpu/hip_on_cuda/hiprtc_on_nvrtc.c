@@ -24,7 +24,7 @@ static void open_builtins(const char *file) {
 static int suits(const char *file) {
     int driver = 0;
     cuDriverGetVersion(&driver);
-    /* The driver may reject code that a newer version of CUDA has compiled. */
+    /* The driver may reject code that the NVRTC of a newer CUDA version has compiled. */
     if (driver < 13000 && strstr(file, "libnvrtc.so.13")) return 0;
     open_builtins(file);
     return 1;

@@ -3,8 +3,8 @@
     PYTHONPATH=tests/helpers python tests/gpu/large/run_large.py --json report.json
     PYTHONPATH=tests/helpers python tests/gpu/large/run_large.py --family reductions --family scans --fusion auto
 
-Each case creates its operands on the device and applies operations of one kind. It compares all elements of the results
-with a rule (`large_support/rules.py`) on the device, and some of them on the host. The largest cases occupy less than
+Each case creates its operands on the device and applies operations of one kind. On the device it compares all elements
+of the results with a rule (`large_support/rules.py`), and on the host some of them. The largest cases occupy less than
 60 GiB of device memory. With `--elements`, the same cases run with smaller arrays, on any backend.
 """
 
@@ -28,7 +28,7 @@ load()
 
 # An odd number slightly above 2^31, so that element indices overflow 32-bit integers.
 ELEMENTS = (1 << 31) + 4099
-# The smallest number of elements with which each case still has results of several elements.
+# The smallest permitted `--elements`, with which the results of each case still have several elements.
 FEWEST = 2000
 MODES = {"auto": ("auto",), "off": ("off",), "both": ("auto", "off")}
 
@@ -60,7 +60,7 @@ def run_case(large: Large, function: Case) -> dict[str, Any]:
 
 
 def free_memory(large: Large) -> None:
-    """Return the memory of a case to the device, so that the next case finds all of it."""
+    """Return the memory of a case to the device, so that all device memory is free for the next case."""
     large.forget_tables()
     gc.collect()
     PyGPU.synchronize()
@@ -72,7 +72,7 @@ def run(elements: int, families: Iterable[str], modes: Iterable[str]) -> Iterato
     large = Large(elements)
     for mode in modes:
         former = _core._set_fusion(mode)
-        # Each combination of operations is compiled to one kernel when it first occurs.
+        # Compile each fused kernel at the first use of its combination of operations.
         _core._limit_fusion(meetings=1)
         large.mode = mode
         try:

@@ -1,6 +1,6 @@
 """Test scans of more elements than one kernel launch processes.
 
-The source of the kernel calls the elements of one launch a league.
+In the kernel's source, the elements of one launch are called a league.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import pytest
 import PyGPU
 
 # A run on CUDA alone suffices, because HIP uses the same kernel source; tests/reductions/test_chained_scans.py tests
-# both.
+# both backends.
 pytestmark = pytest.mark.enough_on("cuda")
 
 
 # On a simulated GPU the scan takes a minute, so only `make test-all` runs the test there.
 @pytest.mark.sampled(on="cpu", elsewhere=0)
-def test_scan_of_more_elements_than_one_launch_matches_numpy() -> None:
-    # One launch scans a league: 2^16 tiles of 4096 elements, that is 2^28 elements. The array is longer than that.
+def test_scan_of_more_elements_than_fit_into_one_launch_matches_numpy() -> None:
+    # One launch scans a league: 2^16 tiles of 4096 elements, that is 2^28 elements. The array has more elements than
+    # that.
     host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)
     sums = PyGPU.cumsum(PyGPU.to_gpu(host), dtype=np.int32)
     wanted = np.cumsum(host, dtype=np.int32)

@@ -16,12 +16,12 @@ from support import of_few
 pytestmark = pytest.mark.enough_on("cuda")
 
 SEED = random.randrange(1 << 32)
-# A simulated GPU would take too long for large arrays, because it computes one number after the other.
+# A simulated GPU would take too long for large arrays, because it computes the numbers one after another.
 COUNT = of_few([1 << 24], [1 << 21])[0]
 
 
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.matrix)])
-def test_long_random_draws_match_numpy(dtype: str) -> None:
+def test_random_numbers_of_large_arrays_match_numpy(dtype: str) -> None:
     print("seed", SEED)
     rng, numpys = PyGPU.random.default_rng(SEED), np.random.Generator(np.random.Philox(SEED))
     for count in (COUNT, COUNT + 3, 77):
@@ -34,7 +34,7 @@ def test_long_random_draws_match_numpy(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.matrix), "float64"])
-def test_long_draw_of_normal_random_numbers_has_normal_distribution(dtype: str) -> None:
+def test_normal_random_numbers_of_large_array_have_normal_distribution(dtype: str) -> None:
     print("seed", SEED)
     values = np.sort(PyGPU.random.default_rng(SEED).standard_normal(COUNT, dtype).get().astype(np.float64))
     # The Kolmogorov-Smirnov distance, evaluated at every 256th value, must be small.

@@ -1,4 +1,4 @@
-"""Test the script that checks large arrays: with small arrays it passes, and it notices every kind of wrong result."""
+"""Test the script that checks large arrays: the script passes for small arrays, and detects each kind of error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def script() -> ModuleType:
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[table.Case], None]:
-    """Return a function that replaces all cases by one case, in a family named "planted"."""
+    """Return a function that replaces the script's cases by one case, in a case family named "planted"."""
 
     def replace(function: table.Case) -> None:
         monkeypatch.setattr(table, "CASES", {})
@@ -103,7 +103,7 @@ def rule_is_wrong(large: Large) -> None:
 
 
 def one_part_is_read_wrongly(large: Large) -> None:
-    # Only the comparison on the host is called, with a rule that begins at another element.
+    # Call only the comparison on the host, with expected values that are shifted by one element.
     array = large.bytes(large.elements)
     large._check_parts(array, Rule(BYTES, start=1), None, "")
 
@@ -176,7 +176,7 @@ def test_large_array_check_fails_and_names_case_with_wrong_result(
     assert "1 cases, 1 failed" in printed
 
 
-def test_rule_that_describes_large_array_gives_numpys_values() -> None:
+def test_rule_for_elements_of_large_array_gives_numpys_values() -> None:
     size = (1 << 32) + 5
     places = np.array([0, (1 << 31) - 1, 1 << 31, (1 << 32) + 4])
     np.testing.assert_array_equal(Rule(BYTES).at(places), BYTES[places % P])

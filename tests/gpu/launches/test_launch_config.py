@@ -1,8 +1,8 @@
 """Test launch attributes on a real GPU: clusters, cooperative grids and programmatic dependent launches.
 
 Clusters and programmatic dependent launches need compute capability 9.0. Most kernels use inline PTX, because NVRTC
-compiles that without the CUDA toolkit's headers. Tests of kernels that include cooperative_groups.h are skipped if this
-header is missing.
+compiles inline PTX without the CUDA toolkit's headers. Tests of kernels that include cooperative_groups.h are skipped
+if this header is missing.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def test_cluster_scheduling_policy_does_not_change_results(module: PyGPU.Module,
     np.testing.assert_array_equal(out.get(), shifted(16, 4))
 
 
-def test_cluster_of_16_blocks_is_rejected_unless_kernel_allows_it() -> None:
+def test_cluster_of_16_blocks_is_rejected_unless_kernel_permits_this_size() -> None:
     kernel = PyGPU.Module(SOURCE).get_function("neighbour")
     out = PyGPU.zeros(32 * 64, np.int32)
     with pytest.raises(ValueError, match=r"has 16 blocks, and 8 is what every device with clusters takes"):

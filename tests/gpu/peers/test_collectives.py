@@ -108,7 +108,7 @@ def test_mpi_device_example_runs_in_two_processes(way: str) -> None:
 
 
 @pytest.mark.parametrize("device", [0, 1])
-def test_shared_array_opens_in_process_with_other_device_numbers(device: int) -> None:
+def test_shared_array_opens_in_process_that_numbers_devices_differently(device: int) -> None:
     if support.is_simulated():
         pytest.skip("a simulated driver shows all its devices")
     array = PyGPU.full((1000, 10), 2.0, "float32", device=device, shared=True)

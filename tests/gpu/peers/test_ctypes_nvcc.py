@@ -42,7 +42,8 @@ def test_nvcc_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) 
         x, y = PyGPU.full(COUNT, 2, "float32"), PyGPU.full(COUNT, 3, "float32")
         kernels.spin(support.SECONDS, slow.handle)
         kernels.axpy(y.ptr, x.ptr, 4.0, COUNT, slow.handle)
-        # `get` needs no synchronization: it copies on the current stream `slow`, on which the kernel also runs.
+        # `get` needs no synchronization, because `get` copies on the current stream `slow`, on which the kernel also
+        # runs.
         assert (y.get() == 11).all()
 
 

@@ -36,7 +36,7 @@ def device() -> Any:
 
 
 def strides_of(view: Any, array: PyGPU.GPUArray) -> tuple[int, ...]:
-    """Return the strides of a cuda.core view in elements; the view has none if the array is C-contiguous."""
+    """Return the strides of a cuda.core view in elements; the strides of a view of a C-contiguous array are None."""
     if view.strides is None:
         assert array.flags.c_contiguous
         return element_strides(array)
@@ -93,7 +93,7 @@ def test_cuda_core_view_of_readonly_host_array_is_readonly(device: Any) -> None:
     assert view.ptr == array.ptr == host.ctypes.data
 
 
-def test_pygpu_array_of_cuda_core_buffer_shares_its_memory(device: Any) -> None:
+def test_pygpu_array_of_cuda_core_buffer_shares_memory_of_buffer(device: Any) -> None:
     stream = device.create_stream()
     buffer = device.allocate(1024, stream=stream)
     stream.sync()

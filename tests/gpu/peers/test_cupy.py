@@ -34,7 +34,7 @@ FROM_CUPY: dict[str, Callable[[Any], Any]] = {
 
 
 class Dictionary:
-    """Wrap a CuPy array so that only its `__cuda_array_interface__` is visible, not its DLPack methods."""
+    """Wrap a CuPy array in an object that has the attribute `__cuda_array_interface__` and no DLPack methods."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -121,8 +121,8 @@ def test_pygpu_imports_reversed_cupy_view_by_interface_dictionary(view: str) -> 
 
 @pytest.mark.starts_processes
 def test_cupy_export_with_negative_strides_is_rejected_or_correct() -> None:
-    # CuPy's DLPack export is wrong for negative strides (cupy#10172: an unsigned division). An access by wrong strides
-    # would make the CUDA context unusable, so the script runs in a separate process.
+    # CuPy's DLPack export is wrong for negative strides (cupy#10172: an unsigned division). An access outside of the
+    # array would make the CUDA context unusable, so the script runs in a separate process.
     script = """
         import cupy, PyGPU
         theirs = cupy.arange(12, dtype="float32").reshape(3, 4)[::-1]
@@ -158,7 +158,7 @@ def test_structured_array_is_imported_by_interface_dictionary() -> None:
     same(PyGPU.asarray(Interface(array, typestr="|V8", descr=dtype.descr)).get(), host)
 
 
-def test_writes_of_cupy_and_pygpu_are_visible_to_both() -> None:
+def test_writes_of_cupy_and_pygpu_are_visible_to_both_libraries() -> None:
     array = PyGPU.zeros(4, "int32")
     shared = cupy.asarray(array)
     shared += 3
@@ -193,7 +193,7 @@ def test_cupy_stream_waits_for_unfinished_write_of_pygpu(
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(3)
-    # `cupy.asarray` reads the interface dictionary and waits on the host for the stream in it.
+    # `cupy.asarray` reads the interface dictionary and makes the host wait for the stream in the dictionary.
     with cupy.cuda.Stream(non_blocking=True) as stream:
         result = cupy.asarray(block) * 2
         stream.synchronize()
@@ -234,7 +234,7 @@ def test_streams_are_exchanged_between_cupy_and_pygpu(kernels: Kernels, block: P
     assert (block.get() == 6).all()
 
 
-def test_shared_memory_stays_allocated_while_cupy_or_pygpu_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_cupy_or_pygpu_uses_memory() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = [cupy.asarray(array), cupy.from_dlpack(array)]
     del array

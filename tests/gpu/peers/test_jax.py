@@ -128,7 +128,7 @@ def test_pygpu_read_waits_for_unfinished_computation_of_jax() -> None:
     assert (array.get() == 1).all()
 
 
-def test_shared_memory_stays_allocated_while_jax_or_pygpu_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_jax_or_pygpu_uses_memory() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = jnp.from_dlpack(array)
     del array

@@ -1,8 +1,8 @@
 """Test mpi4py: address and size of arrays as message buffers, and messages within one process and between two.
 
 Only MPI libraries with CUDA support can send device memory; others may crash. The tests therefore send messages in
-separate processes. If a message of a PyGPU array fails, the test sends a CuPy array: if that fails too, the cause is
-MPI.
+separate processes. If a message of a PyGPU array fails, the test sends a CuPy array: if this message fails too, the
+cause is MPI.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, no_wait, same, values
 
 support.require_peers()
-# Before its first compilation, numba reads `numpy.row_stack`, which NumPy 2.5 removed; define the name again.
+# Before its first compilation, numba reads `numpy.row_stack`, which NumPy 2.5 removed; the test defines the name again.
 if not hasattr(numpy, "row_stack"):
     numpy.row_stack = numpy.vstack
 pytest.importorskip("numba")
@@ -101,7 +101,7 @@ def test_numba_waits_for_unfinished_write_of_pygpu(kernels: Kernels, slow: PyGPU
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(4)
-    # `as_cuda_array` reads the interface dictionary and waits on the host for the stream in it.
+    # `as_cuda_array` reads the interface dictionary and makes the host wait for the stream in the dictionary.
     assert (cuda.as_cuda_array(block).copy_to_host() == 4).all()
 
 
@@ -149,7 +149,7 @@ def test_pygpu_read_waits_for_unfinished_write_of_numba(kernels: Kernels) -> Non
     assert (array.get() == 5).all()
 
 
-def test_shared_memory_stays_allocated_while_numba_or_pygpu_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_numba_or_pygpu_uses_memory() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = cuda.as_cuda_array(array)
     del array

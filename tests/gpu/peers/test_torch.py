@@ -114,7 +114,7 @@ def test_bfloat16_and_float8_arrays_are_exchanged_by_dlpack(name: str) -> None:
     assert not hasattr(array, "__cuda_array_interface__")
 
 
-def test_writes_of_torch_and_pygpu_are_visible_to_both() -> None:
+def test_writes_of_torch_and_pygpu_are_visible_to_both_libraries() -> None:
     array = PyGPU.zeros((2, 3), "float32")
     tensor = torch.from_dlpack(array)
     tensor += 1
@@ -137,8 +137,8 @@ def test_torch_in_place_operation_writes_into_pygpu_view() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("key", ["::-1", ":, ::-1", "::-2, ::-2"])
 def test_reversed_views_are_shared_correctly_or_rejected_by_torch(key: str) -> None:
-    # PyTorch up to 2.12 aborts the process for a reversed view (pytorch#188023), so the script runs in a separate
-    # process.
+    # PyTorch up to 2.12 aborts the process when it imports a reversed view (pytorch#188023), so the script runs in a
+    # separate process.
     script = f"""
         import numpy, torch, PyGPU
         host = numpy.arange(48, dtype=numpy.float32).reshape(6, 8)

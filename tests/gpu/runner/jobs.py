@@ -1,4 +1,4 @@
-"""Run commands in parallel, each with a limit of time and of host memory, on a device that they share."""
+"""Run commands in parallel on a shared device, each with a limit of its time and of its host memory."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Job:
 
 @dataclass
 class Limits:
-    """Hold the limits: end of the run, seconds and host memory of a command, free device memory before a start."""
+    """Hold the end of the run, and each command's limits: seconds, host memory, free device memory at its start."""
 
     seconds: float
     host_bytes: int
@@ -97,7 +97,10 @@ class Limits:
 def run(
     jobs: Iterable[Job], processes: int, limits: Limits, environment: Mapping[str, str], ended: Callable[[Job], None]
 ) -> list[Job]:
-    """Run jobs in order, up to `processes` at a time. Return the jobs that had not started at the end of the time."""
+    """Run jobs in order, up to `processes` at a time.
+
+    Return the jobs that had not started when the time of the run ended.
+    """
     waiting, running = list(jobs), []
     device, measured = DeviceMemory(), 0.0
     while waiting or running:
@@ -133,11 +136,11 @@ def memory_of_sessions() -> dict[int, int]:
         if not folder.name.isdigit():
             continue
         try:
-            # Fields after the program's name are unambiguous: the name is in parentheses and may contain spaces.
+            # Parse only the fields after the program's name, because the name, in parentheses, may contain spaces.
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             pages = int((folder / "statm").read_text().split()[1])
         except (OSError, IndexError, ValueError):
-            continue  # The process has ended.
+            continue  # The process ended before it was measured.
         session = int(fields[3])
         used[session] = used.get(session, 0) + pages * PAGE
     return used

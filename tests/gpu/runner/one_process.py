@@ -1,6 +1,6 @@
 """Run pytest in one of several processes that share a device: `one_process.py PART PARTS [ARGUMENT OF PYTEST ...]`.
 
-The process runs a part of the selected tests. Before it collects them, it waits until the device has memory for a
+The process runs a part of the selected tests. Before it collects the tests, it waits until the device has memory for a
 context.
 """
 
@@ -18,7 +18,7 @@ import pytest
 
 # Number of consecutive tests that stay in one part, because neighbouring tests often use the same kernels.
 NEIGHBOURS = 8
-# Seconds to wait until the device has free memory, and seconds between two attempts.
+# Seconds for which a process waits for free device memory, and seconds between two attempts to allocate.
 WAIT = 30.0
 PAUSE = 0.5
 
@@ -35,7 +35,7 @@ class PartOfTests:
     def __init__(self, part: int, parts: int) -> None:
         self.part, self.parts = part, parts
 
-    # This hook runs after the selection by markers and names, so that the parts have equal sizes.
+    # This hook of pytest runs after the selection by markers and names, so that the parts have equal sizes.
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         chosen = set(in_part(len(items), self.part, self.parts))
@@ -63,7 +63,10 @@ class ContextFirst:
 
 
 def wait_for_memory(package: Any, no_memory: re.Pattern[str], wait: float = WAIT, pause: float = PAUSE) -> bool:
-    """Allocate an array until it fits into the device's memory. Return False after another error or a timeout."""
+    """Repeat the allocation of an array until it succeeds.
+
+    Return False after a timeout, or after an error other than a lack of memory.
+    """
     end = time.monotonic() + wait
     while True:
         try:
@@ -77,7 +80,7 @@ def wait_for_memory(package: Any, no_memory: re.Pattern[str], wait: float = WAIT
 
 def main(arguments: Sequence[str]) -> int:
     """Run pytest and return its exit status."""
-    # A child process of multiprocessing runs this file again, without the file's folder in its path.
+    # A child process of multiprocessing runs this file again, but its `sys.path` lacks the folder of the file.
     from reports import NO_MEMORY
 
     part, parts, *rest = arguments

@@ -1,4 +1,4 @@
-"""Divide test files among processes by the seconds of an earlier run: parts of long files, batches of short ones."""
+"""Divide test files among processes by the times of an earlier run: split long files, and batch short files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import reports
 
-# Seconds per byte of a file that no earlier run lists. The number affects only the order of the files.
+# Estimated seconds per byte of a test file that no earlier result lists. The number affects only the order of the
+# files.
 SECONDS_PER_BYTE = 1e-3
 
 
@@ -27,7 +28,7 @@ class Piece:
 
 
 class Estimate(NamedTuple):
-    """Hold the seconds of a file's tests, and whether an earlier run measured them."""
+    """Hold the run time of a test file in seconds, and whether an earlier run measured it."""
 
     seconds: float
     is_measured: bool
@@ -37,7 +38,7 @@ Estimates = Mapping[str, Estimate]
 
 
 def estimates(files: Sequence[str], earlier: Iterable[Path]) -> dict[str, Estimate]:
-    """Return the seconds of each file: those of the last result that lists it, or an estimate by the file's size."""
+    """Return the run time of each file in seconds, from the last result that lists it, or estimated by its size."""
     known: dict[str, float] = {}
     for path in earlier:
         known |= reports.seconds_of_files(json.loads(path.read_text())) if path.exists() else {}
@@ -47,7 +48,7 @@ def estimates(files: Sequence[str], earlier: Iterable[Path]) -> dict[str, Estima
 
 
 def pieces(files: Sequence[str], seconds: Estimates, most: float) -> list[Piece]:
-    """Divide measured files into parts of about `most` seconds."""
+    """Divide each file with a measured time into parts of about `most` seconds."""
     made = []
     for file in files:
         parts = max(1, round(seconds[file].seconds / most)) if seconds[file].is_measured else 1

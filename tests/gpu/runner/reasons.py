@@ -14,7 +14,7 @@ COMPLETE = (0, 1, 5)
 
 
 class Cause(Enum):
-    """Name the causes for which tests of a job must run again."""
+    """Name the causes for which the tests of a job must run again."""
 
     FAILURE = "a test failed"
     NO_MEMORY = "no device memory"
@@ -36,7 +36,7 @@ class Reason(NamedTuple):
 
     @property
     def may_be_of_others(self) -> bool:
-        """Return whether other processes on the device may be the cause; if so, the outcome of a second run counts."""
+        """Return whether other processes may have caused the failure; if so, the outcome of a second run counts."""
         return self.cause is not Cause.FAILURE
 
     @property

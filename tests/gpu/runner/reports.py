@@ -48,7 +48,7 @@ def read(report: Path, files: Sequence[str]) -> list[Case]:
     try:
         tree = ElementTree.parse(report)
     except ElementTree.ParseError:
-        return []  # The process ended while it wrote the file.
+        return []  # The file is incomplete, because the process ended while it wrote the file.
     # Longer names come first, because the name of one module may be the beginning of another name.
     modules = sorted(((module_of(file), file) for file in files), key=lambda pair: -len(pair[0]))
     return [_case(element, modules) for element in tree.iter("testcase")]
@@ -69,13 +69,13 @@ def _case(element: ElementTree.Element, modules: Sequence[tuple[str, str]]) -> C
 
 
 def _outcome(element: ElementTree.Element) -> tuple[Outcome, str, str]:
-    """Return the outcome of a test and the reason of this outcome: its first line, and its whole text."""
+    """Return the outcome of a test, and the first line and the whole text of the reason for this outcome."""
     for kind in ("failure", "error", "skipped"):
         found = element.find(kind)
         if found is not None:
             message = (found.get("message") or found.text or "").strip()
             first = (message.splitlines() or [""])[0]
-            # If a whole module was skipped, the reason is the end of a printed tuple.
+            # If a whole module was skipped, the report contains a printed tuple, at whose end the reason stands.
             if first == "collection skipped":
                 first = re.sub(r"^.*['\"]Skipped: (.*)['\"]\)$", r"\1", (found.text or "").strip(), flags=re.DOTALL)
             if kind == "skipped":
@@ -118,7 +118,7 @@ def summarise(cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def seconds_of_files(summary: dict[str, Any]) -> dict[str, float]:
-    """Return the seconds of each test file of an earlier result, or nothing if the result has another format."""
+    """Return the run time in seconds of each test file in an earlier result; none if the result has another format."""
     if summary.get("columns", [])[-1:] != COLUMNS[-1:]:
         return {}
     return {

@@ -3,13 +3,14 @@
     PYGPU_BACKEND=cuda PYTHONPATH=build/gpu-package python tests/gpu/runner/run_tests.py [PATH ...] [-- OF PYTEST ...]
 
 The script needs Python, pytest and an installed PyGPU; `make gpu-test` calls it. Several processes share the device.
-Each process runs one test file, a part of a long file, or several short files, by the times of an earlier result. The
-longest come first.
+Each process runs one test file, a part of a long file, or several short files; the times of an earlier result determine
+which. The longest files run first.
 
 - Tests with the marker `whole_device` fill the device's memory. They run after all others, one file at a time.
 - A file or part is run again, alone, if its process crashed, reached a limit, or had a failing test. The result lists
-  these with both outcomes. After a crash, a stop, or a failure for lack of device memory, the second outcome counts,
-  because other processes may be the cause. Any other failure stays a failure, even if the test passes alone.
+  both outcomes of such files. After a crash, a reached limit, or a failure for lack of device memory, the second
+  outcome counts, because other processes may be the cause. Any other failure stays a failure, even if the test passes
+  alone.
 - A command that reaches `--limit` writes the stacks of its threads into its log. It is then killed with its children.
 """
 
@@ -38,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MARK = "whole_device"
 GIB = 1 << 30
 PROCESS = Path(__file__).with_name("one_process.py")
-# Files with the seconds of earlier runs. If both contain a test file, the second file has priority.
+# Result files with the run times of earlier runs. If both list a test file, the second result file has priority.
 EARLIER = [Path(__file__).with_name("seconds.json"), ROOT / "docs/results/gpu-tests.json"]
 
 
@@ -66,7 +67,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def files_with_tests(paths: Sequence[str]) -> list[str]:
-    """Return the test files of paths, sorted and relative to the current folder."""
+    """Return the test files in the given paths, sorted and relative to the current folder."""
     found: set[str] = set()
     for path in map(Path, paths):
         if not path.exists():
@@ -76,7 +77,7 @@ def files_with_tests(paths: Sequence[str]) -> list[str]:
 
 
 def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Piece, ...]]:
-    """Divide files among processes."""
+    """Divide test files among processes."""
     seconds = estimates(files, options.seconds_of)
     return batches(pieces(files, seconds, options.part), seconds, options.batch)
 
@@ -91,7 +92,7 @@ def read(job: jobs.Job) -> dict[Piece, list[reports.Case]]:
 
 
 class Run:
-    """Run all tests: first in parallel processes, then alone those that fill the device, then again the failed ones."""
+    """Run all tests: first in parallel processes, then those that fill the device, then the failed tests again."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -139,7 +140,7 @@ class Run:
         return jobs.Limits(options.limit, int(options.host_gib * GIB), int(options.device_gib * GIB), end)
 
     def run(self, chosen: Sequence[tuple[Piece, ...]], selection: str, processes: int, is_second: bool = False) -> None:
-        """Run batches of test files in parallel, and record the files for which no time was left."""
+        """Run batches of test files in parallel, and record the files that had not started when the time ended."""
         made = [self.job(batch, selection) for batch in chosen]
         end = self.second if is_second else self.first
         left = jobs.run(made, processes, self.limits(), self.environment(), lambda job: end(job, selection))
@@ -148,7 +149,7 @@ class Run:
         ]
 
     def first(self, job: jobs.Job, selection: str) -> None:
-        """Record the outcome of a job, and the test files that must run again."""
+        """Record the first outcome of a job's tests, and the test files that must run again."""
         cases = read(job)
         why = reason_of(job, [case for found in cases.values() for case in found])
         for piece, found in cases.items():
@@ -160,7 +161,10 @@ class Run:
         self.show(job, why)
 
     def second(self, job: jobs.Job, selection: str) -> None:
-        """Record the outcome of a second run. It replaces the first outcome, unless a test had simply failed."""
+        """Record the outcome of a second run.
+
+        It replaces the first outcome unless that was an ordinary failure of a test.
+        """
         [(piece, cases)] = read(job).items()
         why, before = reason_of(job, cases), self.again[piece]
         failed = reports.failures(cases)
@@ -195,7 +199,7 @@ class Run:
         self.run([(piece,) for piece in repeats], f"not {MARK}", 1, is_second=True)
 
     def result(self) -> dict[str, Any]:
-        """Return the result of the run."""
+        """Return the outcomes of all test files, as the content of the JSON file."""
         # A test file that crashed or was stopped, and was not run again, has no complete outcome.
         repeated = {entry["file"] for entry in self.repeated}
         lost = {str(piece): str(why) for piece, why in sorted(self.again.items()) if why.may_be_of_others}

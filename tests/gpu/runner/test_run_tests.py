@@ -1,4 +1,5 @@
-"""Test the parallel run of test files on a device: order, outcomes, second runs, limits, the result."""
+"""Test the parallel run of test files on a device: order of the files, outcomes, second runs, time limits, and the
+result."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ SCRIPT = Path(__file__).with_name("run_tests.py")
 
 
 def load(name: str) -> ModuleType:
-    """Import a module of this folder, which only the scripts have in their path."""
+    """Import a module of this folder, which is on the import path of the scripts only."""
     sys.path.insert(0, str(SCRIPT.parent))
     try:
         return importlib.import_module(name)
@@ -38,7 +39,8 @@ def test_skips(): pytest.skip("a reason")
 def test_fills(): pass
 """
 FAILS = "def test_fails(): assert 1 == 2"
-# Each of the following test files fails at its first run and passes at its second run. `FIRST` detects the first run.
+# Each of the following test files fails at its first run and passes at its second run. The code `FIRST` detects the
+# first run.
 FIRST = """
 import os, time
 from pathlib import Path
@@ -83,7 +85,7 @@ def result(folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_run_repeats_failed_files_alone_and_reports_both_outcomes(tmp_path: Path) -> None:
+def test_run_repeats_failed_files_alone_and_reports_outcomes_of_both_runs(tmp_path: Path) -> None:
     texts = {"lacks": LACKS, "crashes": CRASHES, "hangs": HANGS, "breaks": BREAKS, "dies": DIES, "fails": FAILS}
     make(tmp_path, passes=PASSES, large=LARGE, **texts)
     done = run(tmp_path, "--limit", "6", "--host-gib", "0.3")
@@ -113,7 +115,7 @@ def test_run_repeats_failed_files_alone_and_reports_both_outcomes(tmp_path: Path
     assert "test_hangs" in log.read_text(), "the log has no stack"
 
 
-def test_run_stops_at_total_limit_and_names_files_without_result(tmp_path: Path) -> None:
+def test_run_stops_at_total_time_limit_and_names_files_without_result(tmp_path: Path) -> None:
     make(tmp_path, hangs="import time\ndef test_hangs(): time.sleep(1000)", other="def test_other(): pass")
     done = run(tmp_path, "--processes", "1", "--total", "2")
     assert done.returncode == 1
@@ -136,7 +138,7 @@ def test_test_files_are_divided_by_earlier_run_times_for_any_hash_seed(tmp_path:
     assert orders == {"tests/test_b.py\ntests/test_e.py\ntests/test_c.py, tests/test_a.py\ntests/test_d.py\n"}
 
 
-def test_parts_of_long_test_file_run_each_test_once_and_rerun_alone(tmp_path: Path) -> None:
+def test_parts_of_long_file_run_each_test_once_and_are_rerun_alone(tmp_path: Path) -> None:
     make(tmp_path, many=MANY)
     earlier = {"columns": ["seconds"], "files": {"tests": {"test_many.py": [100.0]}}}
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
@@ -151,7 +153,7 @@ def test_parts_of_long_test_file_run_each_test_once_and_rerun_alone(tmp_path: Pa
     assert listed == [f"tests/test_many.py ({part} of 3)" for part in (1, 2, 3)]
 
 
-def test_parts_of_file_have_equal_sizes_and_keep_neighbouring_tests() -> None:
+def test_neighbouring_tests_are_in_same_part_and_parts_have_equal_sizes() -> None:
     for count, parts in ((0, 2), (3, 5), (50, 3), (1274, 11)):
         chosen = [one_process.in_part(count, part, parts) for part in range(parts)]
         assert sorted(position for part in chosen for position in part) == list(range(count))

@@ -33,12 +33,15 @@ OPTIONS = {
     "--print-limit": "500",
     "--launch-timeout": "120",
 }
-# Each process of the tool searches a free port in a separate range of ports.
+# Each process of compute-sanitizer searches for a free port in a separate range of ports.
 FIRST_PORT, PORTS, RANGES = 49152, 100, 160
 
 
 def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Piece, ...]]:
-    """Divide files among processes, longest first. Files in which failed calls are findings have separate processes."""
+    """Divide test files among processes, longest first.
+
+    No process mixes files in which failed driver calls count as findings with other files.
+    """
     seconds = estimates(files, options.seconds_of)
     made = []
     for strict in (True, False):
@@ -108,21 +111,21 @@ class CheckedRun(run_tests.Run):
         return job
 
     def tool_words(self, job: Checked) -> list[str]:
-        """Return the options of the tool."""
+        """Return the options of compute-sanitizer for a job."""
         port = FIRST_PORT + PORTS * (self.number % RANGES)
         options = {**OPTIONS, "--port": str(port), "--max-connections": str(PORTS), "--log-file": str(job.tool_log)}
         if self.is_memcheck:
             is_strict = tool_lists.is_strict(job.files)
             options["--report-api-errors"] = "explicit" if is_strict else "no"
             # In files whose failed driver calls count as findings, the tool also prints failures that PyGPU expects.
-            # They must not use up the print limit.
+            # These failures must not use up the print limit.
             options["--print-limit"] = "0" if is_strict else options["--print-limit"]
             options["--leak-check"] = "no" if self.options.no_leaks else "full"
         given = [*self.tool.options, *self.options.option]
         return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *given]
 
     def pytest_words(self, job: Checked) -> list[str]:
-        """Return the arguments of Python, which runs a part of the tests."""
+        """Return the command-line arguments for Python, by which it runs a batch of tests."""
         never = [tool_lists.NEVER]
         never += ["provokes_errors"] if self.is_memcheck and tool_lists.is_strict(job.files) else []
         never += [] if tool_lists.WHOLE_DEVICE in job.files else [run_tests.MARK]
@@ -134,7 +137,7 @@ class CheckedRun(run_tests.Run):
         return [*words, "-m", self.marks(f"not ({' or '.join(never)})")]
 
     def all(self, files: Sequence[str]) -> None:
-        """Run all files. The file whose tests need the whole device runs first and alone."""
+        """Run all test files. The file whose tests need the whole device runs first and alone."""
         self.files = set(files)
         others = [file for file in files if file != tool_lists.WHOLE_DEVICE]
         alone = [(Piece(tool_lists.WHOLE_DEVICE),)] if len(others) < len(files) else []
@@ -182,7 +185,7 @@ class CheckedRun(run_tests.Run):
         print(f"{now:6.1f} s  {job.seconds:6.1f} s  {len(cases):5}  {state:<24} {names}", flush=True)
 
     def result(self) -> dict[str, Any]:
-        """Return the result of the run."""
+        """Return the findings, tests and unfinished files of the run, as the content of the JSON file."""
         summary = reports.summarise(self.tests)
         merged = findings.merge(self.found)
         if self.files and self.without_call == self.files:
@@ -204,14 +207,14 @@ class CheckedRun(run_tests.Run):
 
 
 def unfinished(piece: Piece, why: str, tests: int = 0) -> dict[str, Any]:
-    """Return the result's entry for an unfinished test file, with the number of its completed tests."""
+    """Return the entry for an unfinished test file in the result, with the number of completed tests."""
     return {"file": piece.file, "piece": str(piece), "why": why, "tests": tests}
 
 
 def why_unfinished(job: Checked, cases: Sequence[reports.Case], report: findings.Report) -> str:
     """Return why a job is not finished, or an empty text."""
     reason = reason_of(job, cases)
-    # If there are findings, the tool replaces the exit status of the process.
+    # The tool replaces the exit status of the process if it has findings.
     is_replaced = job.status == FOUND and bool(cases)
     if reason is not None and reason.has_lost_tests and not is_replaced:
         return str(reason)

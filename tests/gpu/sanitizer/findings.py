@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 PREFIX = "========="
-# Maximum number of lines of a finding in a result, and maximum number of its tests and of its files.
+# For a finding in the result: the maximum number of its lines, and the maximum number of tests and of test files.
 LINES = 20
 NAMES = 5
 
@@ -48,7 +48,8 @@ NEUTRAL = re.compile(
     r"COMPUTE-SANITIZER$|Target application returned an error|Error: process didn't terminate successfully|"
     r"Tracking kernels launched by child processes|The application may have hit an error"
 )
-# Patterns of messages about the tool itself: first, that it checked nothing or not everything; then, its warnings.
+# Patterns of messages about the tool itself: first, messages that the tool checked nothing or not everything; then,
+# warnings.
 NOT_CHECKED = re.compile(
     r"Target application terminated before first instrumented|Internal Sanitizer|(?i:error|fatal): "
 )
@@ -73,7 +74,7 @@ class Finding:
 
     kind: Kind
     headline: str
-    # The kernel, or the driver call that failed; an empty text if the tool names none.
+    # Name of the kernel, or of the driver call that failed; an empty text if the tool prints no name.
     kernel: str
     lines: list[str]
     count: int = 1
@@ -100,7 +101,7 @@ class Finding:
 
 @dataclass
 class Report:
-    """Hold the report of one process."""
+    """Hold the parsed output of compute-sanitizer for one process."""
 
     findings: list[Finding] = field(default_factory=list)
     # Position in the report, in bytes, at which each finding begins.
@@ -123,7 +124,7 @@ class Report:
 
 
 def parse(text: bytes) -> Report:
-    """Return the report that a log contains."""
+    """Parse a log of compute-sanitizer, and return its report."""
     report = Report()
     position, block = 0, Block()
     for raw in text.splitlines(keepends=True):
@@ -142,7 +143,7 @@ def parse(text: bytes) -> Report:
 
 @dataclass
 class Block:
-    """Collect adjacent lines that belong to one entry of a report."""
+    """Collect the adjacent lines of a log that belong to one finding or message."""
 
     position: int = 0
     lines: list[str] = field(default_factory=list)
@@ -157,7 +158,7 @@ class Block:
         elif found := LEAKED.match(first):
             report.leaked = int(found[1].replace(",", ""))
         elif UNPRINTED.match(first):
-            return  # The tool's total includes these unprinted errors.
+            return  # The total of errors that the tool prints includes these unprinted errors.
         elif kind_of(first) is None and NOT_CHECKED.match(first):
             report.not_checked.append(first)
         elif kind_of(first) is None and WARNING.match(first):

@@ -1,4 +1,4 @@
-"""Test the parser of compute-sanitizer's reports with reports of its versions 11 to 13."""
+"""Test the parser of compute-sanitizer's reports on reports that compute-sanitizer 11 to 13 wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 
 def load() -> ModuleType:
-    """Import the parser. It belongs to the folder of a script, not to a package."""
+    """Import the parser. The parser is in the folder of a script, and in no package."""
     spec = importlib.util.spec_from_file_location("sanitizer_findings", FOLDER / "findings.py")
     assert spec is not None
     assert spec.loader is not None
@@ -129,7 +129,7 @@ def test_report_of_memcheck_is_parsed_into_distinct_findings() -> None:
         (BARRIER, [("barrier", "divergentThreads(int *)", 1)]),
     ],
 )
-def test_reports_of_other_tools_are_parsed_into_kind_and_kernel(
+def test_reports_of_racecheck_and_similar_tools_give_kind_and_kernel(
     text: str, expected: list[tuple[str, str, int]]
 ) -> None:
     assert sorted(found(text)) == expected

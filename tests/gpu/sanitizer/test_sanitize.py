@@ -1,4 +1,4 @@
-"""Test the parallel run of tests under compute-sanitizer, which a small program replaces."""
+"""Test the parallel run of tests under compute-sanitizer, which is replaced by a small program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.starts_processes]
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "tests/gpu/sanitize.py"
 
-# The program that replaces compute-sanitizer: it runs the tests, and ends the log with the number of findings in it.
+# The program that replaces compute-sanitizer runs the tests, and ends the log with the number of findings in the log.
 TOOL = f"""#!{sys.executable}
 import subprocess, sys
 words = sys.argv[1:]
@@ -76,8 +76,8 @@ def test_imports_numba():
     with pytest.raises(ModuleNotFoundError):
         import numba
 """
-# The tests write this file to a path whose failed calls are findings. PyGPU expects the call cuFuncGetParamInfo to
-# fail.
+# The tests write this file to a path for which failed driver calls are reported as findings. PyGPU expects the call
+# cuFuncGetParamInfo to fail.
 STRICT = """
 def test_calls(say):
     for name in ("cuFuncGetParamInfo", "cuMemFree_v2"):
@@ -111,7 +111,7 @@ def make(folder: Path, **texts: str) -> None:
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
-    """Run the script in a folder; return its status, the result and its output."""
+    """Run the sanitizer script in a folder; return the script's exit status, result file and output."""
     command = [sys.executable, str(SCRIPT), "--sanitizer", str(folder / "compute-sanitizer"), "--processes", "2"]
     command += ["--json", "result.json", *arguments]
     environment = {**os.environ, "PYGPU_BACKEND": "cpu"}
@@ -145,7 +145,7 @@ def test_sanitizer_result_lists_findings_failures_and_unfinished_files(tmp_path:
         assert pair in options
     assert "'explicit'" in next((tmp_path / "result-logs").glob("*test_streams.log")).read_text()
 
-    # The second run divides the file, which an earlier result lists as long.
+    # The second run divides the test file, because the earlier result lists a long run time for it.
     (tmp_path / "tests/test_dies.py").write_text(LONG)
     columns = ["passed", "failed", "skipped", "seconds"]
     earlier = {"columns": columns, "files": {"tests": {"test_dies.py": [7, 0, 0, 45]}}}
@@ -164,7 +164,7 @@ def test_sanitizer_run_without_cuda_calls_is_unfinished(tmp_path: Path) -> None:
     assert result["unfinished"][0]["file"] == "all"
 
 
-def test_error_for_missing_sanitizer_names_option_for_its_path(tmp_path: Path) -> None:
+def test_error_for_missing_sanitizer_names_option_for_sanitizer_path(tmp_path: Path) -> None:
     make(tmp_path, passes=PASSES)
     (tmp_path / "compute-sanitizer").unlink()
     status, result, output = run(tmp_path, "tests")
@@ -172,7 +172,7 @@ def test_error_for_missing_sanitizer_names_option_for_its_path(tmp_path: Path) -
     assert "--sanitizer PATH" in output
 
 
-def test_tool_lists_contain_only_existing_files() -> None:
+def test_file_lists_of_sanitizer_tools_contain_only_existing_files() -> None:
     lists = runpy.run_path(str(SCRIPT.parent / "sanitizer/tool_lists.py"))
     named = [path for tool in lists["TOOLS"].values() for path in tool.paths]
     named += [*lists["LEFT_OUT"], *lists["TAKEN_ANYWAY"], *lists["NO_FAILED_CALL"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Files and folders that memcheck leaves out of the suite, each with the reason.
+# Test files and folders that do not run under memcheck, each with the reason.
 LEFT_OUT = {
     "tests/bindings": "compiles programs, which run in their own processes",
     "tests/commands": "runs commands in their own processes",
@@ -35,7 +35,7 @@ NO_FAILED_CALL = (
     "tests/gpu/test_streams.py",
     "tests/gpu/test_strided_copies.py",
 )
-# To find the number of a kernel's parameters, PyGPU queries them one after another until this call fails.
+# To count a kernel's parameters, PyGPU queries the parameters one after another until this driver call fails.
 EXPECTED_CALLS = ("cuFuncGetParamInfo",)
 
 # Tests of kernels that exchange values through shared memory.
@@ -77,7 +77,7 @@ SHARED = (
     "tests/sorting/test_sets.py",
     "tests/sorting/test_sort.py",
 )
-# Tests of the other kernels.
+# Tests of kernels that do not exchange values through shared memory.
 OTHER_KERNELS = (
     "tests/arithmetic/test_casts.py",
     "tests/arithmetic/test_complex_edges.py",
@@ -107,24 +107,25 @@ OTHER_KERNELS = (
     "tests/views/test_complex_parts.py",
 )
 
-# Markers of tests that run under no tool: tests of other processes, deliberate misuse, and cases beyond the samples.
+# Markers of tests that run under no tool: tests that start processes, tests of deliberate misuse, and the cases that
+# `make test` omits.
 NEVER = "starts_processes or provokes_findings or matrix"
-# The file whose tests fill the device or measure its free memory. It runs before all other files, which wait for it.
-# Tests of this kind in other files are omitted, because they take too long under a tool.
+# The file whose tests fill the device or measure its free memory. It runs first and alone. Tests in other files that
+# fill the device are omitted, because they take too long under a tool.
 WHOLE_DEVICE = "tests/gpu/test_memory.py"
 
 # Without the cache of freed blocks, each array is a separate block of the driver with exactly the array's size. The
-# cache hides defects: it rounds sizes up, so an access behind the end stays in the block, and it reuses blocks, which
-# then seem alive and initialized.
+# cache hides defects: it rounds sizes up, so an access past the end of an array stays in its block; and it reuses freed
+# blocks, which the tool therefore counts as alive and initialized.
 EXACT_BLOCKS = {"PYGPU_RECYCLE": "0"}
-# Matrix products are computed by PyGPU's kernels, because the tools do not check those of cuBLAS.
+# Matrix products are computed by PyGPU's kernels, because the tools do not check the kernels of cuBLAS.
 OWN_KERNELS = {"PYGPU_BLAS": "own"}
 DEFERRED = {"PYGPU_FUSION": "auto"}
 
 
 @dataclass(frozen=True)
 class Tool:
-    """Hold the tests, options and environment of one tool."""
+    """Hold the tests, options and environment for one tool of compute-sanitizer."""
 
     # Files and folders with tests. If empty, the tool runs all tests of the suite except those of `LEFT_OUT`.
     paths: tuple[str, ...] = ()
@@ -137,7 +138,7 @@ TOOLS = {
     # streams, although these streams wait for each other. `--ignore-getprocaddress-notfound` permits queries for
     # functions that an older driver lacks.
     "memcheck": Tool((), ("--track-stream-ordered-races", "no", "--ignore-getprocaddress-notfound"), EXACT_BLOCKS),
-    # The option limits the workers, because by default the analysis of each process would use all cores.
+    # This option limits the number of analysis threads, because by default the tool in each process uses all cores.
     "racecheck": Tool(SHARED, ("--racecheck-num-workers", "1"), OWN_KERNELS),
     "initcheck": Tool(SHARED + OTHER_KERNELS, (), EXACT_BLOCKS | OWN_KERNELS),
     "synccheck": Tool(SHARED, (), OWN_KERNELS),
@@ -155,5 +156,5 @@ def is_below(file: str, path: str) -> bool:
 
 
 def of_suite(files: Sequence[str]) -> list[str]:
-    """Return those of the suite's test files that memcheck runs."""
+    """Return the test files of the suite that run under memcheck."""
     return [file for file in files if file in TAKEN_ANYWAY or not any(is_below(file, path) for path in LEFT_OUT)]

@@ -1,5 +1,5 @@
-//! Runs hazard tracking and the marks of deferred operations under the model checker loom. The code is compiled from
-//! the library's files `src/memory/hazards.rs` and `src/base/marks.rs`. Loom executes every interleaving of two or
+//! Runs hazard tracking and the marks of deferred operations under the model checker loom. This crate compiles the code
+//! of the library's files `src/memory/hazards.rs` and `src/base/marks.rs`. Loom executes every interleaving of two or
 //! three threads, and the tests check that every use waits for all earlier uses with which it conflicts.
 //!
 //! `mutations.py` in this folder removes the waits and the records of uses from the code one by one. After each removal
@@ -13,7 +13,7 @@ pub mod hazards;
 #[allow(dead_code)]
 pub mod marks;
 
-/// Locks of the model checker, which replace the locks of `src/base/sync.rs`.
+/// Locks that loom checks, which replace the locks of `src/base/sync.rs`.
 pub mod sync;
 
 /// Alias of this crate under the name `pygpu_base`, from which `hazards.rs` imports its locks.

@@ -1,5 +1,5 @@
-//! Lets several threads use one block on queues of each `Kind`, and checks for every interleaving that conflicting uses
-//! wait for each other.
+//! Lets several threads use one memory block on queues of each `Kind`, and checks for every interleaving that
+//! conflicting uses wait for each other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::hazards::{Access, HazardTracker, Queue, UseToken};
 /// One action of a thread. Queue 0 is the block's allocation stream.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Reads or writes the block on a queue, like a submission.
+    /// Reads or writes the block on a queue, as a submission does.
     Use(Access, usize),
     /// Reads or writes the block on a borrowed queue that its owner keeps alive.
     Kept(Access, usize),
-    /// Reads or writes the block on a borrowed queue without an owner, whose number is invalid afterwards.
+    /// Reads or writes the block on a borrowed queue without an owner. The number of the queue is invalid afterwards.
     Bare(Access, usize),
     /// Exports the block to a consumer, which works on a queue and then returns the block.
     Lent(Access, usize),
@@ -34,8 +34,8 @@ struct Block {
     driver: Arc<Driver>,
     order: HazardTracker<Model>,
     operations: Mutex<Vec<Operation>>,
-    /// Numbers of the operations that have returned. A thread that reads this set has observed these operations, like a
-    /// thread that takes the GIL. A thread that does not read the set has observed only its own operations.
+    /// Numbers of the operations that have returned. A thread that reads this set has observed these operations, as a
+    /// thread that takes the GIL has. A thread that does not read the set has observed only its own operations.
     returned: Mutex<BTreeSet<usize>>,
 }
 
@@ -82,8 +82,8 @@ impl Block {
             operations.len() - 1
         };
         if matches!(act, Lent(..)) {
-            // The export is a use without work, because the consumer's work runs later. That work is recorded when the
-            // consumer returns the block.
+            // The export is recorded as a use without work, because the consumer enqueues its work later. That work is
+            // recorded when the consumer returns the block.
             end(ticket);
             self.driver.put(number, work);
             self.order.record(access, &queue).unwrap();

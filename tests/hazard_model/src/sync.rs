@@ -20,7 +20,8 @@ pub struct OnceLock<T> {
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value is written once, by the holder of the lock and before `is_set` is set, and is only read afterwards.
+// SAFETY: `get_or_init` writes the value once, while it holds the lock `setting` and before it sets `is_set`.
+// Afterwards threads only read the value.
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
@@ -32,7 +33,7 @@ impl<T> OnceLock<T> {
         if !self.is_set.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: `is_set` is set, and the value is not written any more afterwards.
+        // SAFETY: `is_set` is set, and no thread writes the value after that.
         unsafe { (*self.value.get()).as_ref() }
     }
 

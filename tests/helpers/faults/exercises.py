@@ -23,14 +23,16 @@ PAGE = mmap.PAGESIZE
 
 
 def equal(actual: numpy.ndarray, expected: object) -> None:
-    """Check that values equal the expected ones: a fault may raise an error, but never give wrong data."""
+    """Check that values equal the expected values: an injected fault may raise an error, but never give wrong data."""
     assert numpy.array_equal(actual, expected), (actual, expected)
 
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Yield an address, and free its memory at the end of the `with` block. If `free` raises an error, call it
-    again."""
+    """Yield an address, and free its memory at the end of the `with` block.
+
+    If `free` raises an error, call `free` again.
+    """
     try:
         yield address
     finally:
@@ -132,7 +134,7 @@ def in_order() -> None:
 
 
 def somebody_elses_stream() -> None:
-    """Use a stream that another library created and of which only the handle is known."""
+    """Use another library's stream, which PyGPU receives only as a handle."""
     owner = PyGPU.Stream()
     stream = PyGPU.Stream.from_handle(owner.handle, owner=owner)
     with stream:
@@ -175,7 +177,7 @@ def pinned_memory() -> None:
     equal(array.get(), numpy.full(PAGE, 7, "uint8"))
 
 
-# Never unmap the host memory of these arrays: if a device has failed, the driver keeps the pages pinned.
+# Never unmap the host memory of these arrays, because the driver of a failed device keeps the pages pinned.
 _mapped: list[ctypes.Array] = []
 
 
@@ -232,7 +234,7 @@ def shared_memory() -> None:
 
 
 def shared_arrays() -> None:
-    """Share an array by a handle, and open it on the device where it is."""
+    """Share an array by a handle, and open the handle on the array's own device."""
     array = PyGPU.full(HOST.shape, 2.0, shared=True)
     opened = PyGPU.open_shared(array[1:].share())
     equal(opened.get(), numpy.full(HOST.shape, 2.0)[1:])
@@ -246,7 +248,7 @@ def shared_events() -> None:
 
 
 def lent() -> None:
-    """Export an array, import it as further arrays, and drop the original array before them."""
+    """Export an array, import it as further arrays, and drop the original array before the imported arrays."""
     array = PyGPU.to_gpu(HOST)
     shared = PyGPU.from_dlpack(array)
     again = PyGPU.asarray(array[::2])
@@ -256,7 +258,7 @@ def lent() -> None:
 
 
 def figures() -> None:
-    """Query the available resources of a device and those in use."""
+    """Query the total and the used resources of a device."""
     assert PyGPU.memory_info()[1] > 0
     assert PyGPU.memory_statistics()["bytes"] >= 0
     PyGPU.trim_memory()
@@ -274,7 +276,7 @@ extern "C" __global__ void scale(float *x, int n) {
 
 
 def kernels() -> None:
-    """Compile and load a module, query its kernels, launch them in every way, and unload the module."""
+    """Compile and load a module, query its kernels, launch them by each launch function, and unload the module."""
     module = PyGPU.Module(SOURCE)
     scale = module.get_function("scale")
     assert module.get_global("factors")[1] == 8
@@ -327,7 +329,7 @@ def graphs() -> None:
 
 
 def updated_graphs() -> None:
-    """Update a kernel, a fill and a copy of a graph, and then the whole graph."""
+    """Update a kernel, a fill and a copy in a graph, and then the whole graph."""
     scale = PyGPU.Module(SOURCE).get_function("scale")
     array, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     bytes_, copied = PyGPU.zeros(100, "uint8"), PyGPU.zeros(HOST.shape, HOST.dtype)

@@ -1,1 +1,1 @@
-"""Provide shared code of the tests of deferred operations: counters of the library, and random programs."""
+"""Provide shared code of the tests of deferred operations: access to PyGPU's counters, and random programs."""

@@ -1,6 +1,6 @@
 """Define, for each public name, a call with a pending array.
 
-For some names, guesses of arguments are tried until a call succeeds. Tables contain the calls of the other names.
+For some names, guessed arguments are tried until a call succeeds. For the other names, tables contain the call.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
 for _name in ("gcd", "lcm", "left_shift", "right_shift"):
     FUNCTIONS[_name] = lambda f, x: f(whole(x), whole(x))
 
-# Public functions that the tests do not call: a call would change the process, or need another process or host files.
+# Public functions that the tests do not call: a call would change the process, or would need another process or files.
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
@@ -210,7 +210,7 @@ QUIET = listed(
     """
 )
 
-# Functions that only call ufuncs or reductions, so they are deferred like these.
+# Functions that only call ufuncs or reductions, whose operations PyGPU defers.
 COMPOSED = listed(
     """
     angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient histogram2d

@@ -2,8 +2,8 @@
 
 Programs share fragments, so few kernels are compiled.
 
-A fragment runs with NumPy's arrays and with PyGPU's. The values it returns are those that a program would keep in
-variables. All other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
+A fragment runs with arrays of NumPy and of PyGPU. It returns the values that a program would keep in variables. All
+other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ Line = tuple[Any, ...]
 class Fragment:
     """Hold lines of code that compute values.
 
-    Each value has a number: the operands have the first numbers, and the results of the lines have the following
-    numbers.
+    Each value has a number: first the operands are numbered, then the results of the lines.
     """
 
     number: int
@@ -67,14 +66,14 @@ class Fragment:
 
 
 def play(xp: Any, values: list[Any], line: Line) -> None:
-    """Run one line."""
+    """Run one line of a fragment, and append its result to the values."""
     what, *rest = line
 
     def value(ref: Any) -> Any:
         return values[ref] if type(ref) is int else ref[0]
 
     def array(result: Any) -> Any:
-        # NumPy's functions return scalars where those of PyGPU return 0-d arrays.
+        # NumPy's functions return scalars where PyGPU's functions return 0-d arrays.
         return np.asarray(result) if xp is np else result
 
     match what:
@@ -153,7 +152,8 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
     """Return whether a correct implementation of a line has exactly one possible result.
 
-    Sums of floats depend on the order of additions, and of two zeros with different signs either may be the maximum.
+    The sum of floats depends on the order of additions, and the maximum of zeros with different signs may be either
+    zero.
     """
     if line[0] == "reduce":
         return (line[1] == "any") == (values[line[2]].dtype.kind == "b") and values[line[2]].dtype.kind in "ib"

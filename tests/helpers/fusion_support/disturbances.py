@@ -1,6 +1,6 @@
 """Disturb random programs without changing their values.
 
-The disturbances are finalisers that use arrays, and memory requests that fail once.
+The disturbances are finalisers that use arrays, and requests for memory that fail at the first attempt.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ class Cycle:
 
 
 class Finalisers:
-    """Run finalisers whenever Python collects garbage. They compute, import, export, flush and drop arrays."""
+    """Run finalisers whenever Python collects garbage.
+
+    The finalisers compute, import, export, flush and drop arrays.
+    """
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -56,7 +59,7 @@ class Finalisers:
 
     @contextlib.contextmanager
     def of(self, world: Device) -> Iterator[None]:
-        """During the `with` block, let finalisers modify the arrays of a run (`World`)."""
+        """During the `with` block, let finalisers modify the arrays of one run of a program (`World`)."""
         self.world = world
         before = gc.get_threshold()
         gc.set_threshold(40, 5, 5)
@@ -71,7 +74,7 @@ class Finalisers:
 
     def _collected(self, phase: str, _: Any) -> None:
         if phase == "stop" and self.world is not None:
-            Cycle(self)  # The next garbage collection destroys this object, which runs its finaliser.
+            Cycle(self)  # The next garbage collection destroys this object and runs its finaliser.
 
     def act(self) -> None:
         world = self.world
@@ -125,8 +128,8 @@ class Refusals:
     def during(self, step: str) -> Iterator[None]:
         """Make the driver reject one memory request during a step of a single-threaded program.
 
-        A second rejection would affect the request that repeats the first one. During a capture the library neither
-        releases memory nor repeats the request.
+        The driver rejects only one request, because PyGPU repeats a rejected request. During a capture the library
+        neither releases memory nor repeats the request.
         """
         driver = self.driver
         if driver is None or step == "captured" or self.random.random() > 0.2:
@@ -140,7 +143,7 @@ class Refusals:
             driver.clear_faults()
 
     def allocate(self, size: int) -> Any:
-        """Allocate memory for the program, or raise MemoryError."""
+        """Allocate device memory for an array, or raise MemoryError at random."""
         if self.random.random() < 0.4:
             self.planted += 1
             raise MemoryError(f"{size} bytes are refused")

@@ -54,7 +54,7 @@ class CallObjects:
         return answer
 
     def leave(self) -> None:
-        """Free the raw memory, and make the previous device current again, as other tests assume."""
+        """Free the raw memory, and make the previous device current again, because other tests use that device."""
         for address in (self.raw_memory, self.raw_second):
             PyGPU.cudaFree(address)
         for address in self.raw_ordered:
@@ -78,7 +78,8 @@ async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
 
 Call = Callable[[CallObjects], Any]
 
-# For each class: the attributes that flush, each with a function that uses it, and the attributes that do not flush.
+# For each class: the attributes whose use flushes, each with a function that uses the attribute, and the attributes
+# whose use does not flush.
 CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
     "Stream": (
         driver.Stream,

@@ -24,9 +24,10 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """Execute a program once. Hold its numbered arrays and the values that the program read.
+    """Execute a program once.
 
-    A world is one run of the program's steps. This class runs the steps in NumPy; `Device` runs them in PyGPU.
+    Hold the program's numbered arrays and the values that the program read. A world is one run of the program's steps.
+    This class runs the steps in NumPy; `Device` runs them in PyGPU.
     """
 
     xp: Any = np
@@ -58,11 +59,11 @@ class World:
         pass
 
     def kernel(self, array: Any, which: int) -> None:
-        """Modify an array, with the effect of the user-written kernel that has the number `which`."""
+        """Modify an array as a launch of the user-written kernel number `which` does."""
         array *= (np.float32(2), np.float32(3))[which]
 
     def captured(self, array: Any, times: int) -> None:
-        """Modify an array, with the effect of `times` launches of a captured graph."""
+        """Modify an array as `times` launches of a captured graph do."""
         for _ in range(times):
             np.add(array, 1, out=array)
             np.multiply(array, 0.5, out=array)
@@ -74,18 +75,17 @@ class World:
         self.lent.clear()
 
     def write_as_others(self, array: Any, host: np.ndarray, _how: int) -> None:
-        """Write the values of `host` to the address of an array, like another library."""
+        """Write the values of `host` to the address of an array, as another library does."""
         array[...] = host
 
     def upload(self, array: Any, host: np.ndarray) -> None:
         array[...] = host
 
     def starved(self, work: Callable[[], None]) -> None:
-        """Call `work` while almost no device memory is free, and drop its results at once."""
+        """Call `work` while almost no device memory is free, and drop the results of `work` at once."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Allocate so much memory that PyGPU must first launch pending operations, to release the memory of their
-        operands."""
+        """Allocate so much memory that PyGPU must first launch pending operations to release their operands."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
@@ -107,8 +107,8 @@ class Device(World):
         super().__init__()
         self.mode = mode
         self.refusals = refusals
-        # True if no other thread computes at the same time. Only then may the program limit the memory,
-        # because the memory limit applies to all threads.
+        # True if no other thread computes at the same time. Otherwise the program must not limit the memory, because
+        # the limit applies to all threads.
         self.is_alone = is_alone
         # True if finalisers must do nothing, for example during a capture.
         self.is_quiet = False
@@ -221,7 +221,7 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # The pending operations fail too: their results get no memory.
+            with suppress(MemoryError):  # PyGPU cannot allocate the results of the pending operations.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
@@ -259,7 +259,7 @@ class Device(World):
 
 
 class Others:
-    """Write memory by driver calls that PyGPU does not observe, like another library."""
+    """Write memory by driver calls that PyGPU does not observe, as another library does."""
 
     def __init__(self) -> None:
         self.is_hip = PyGPU.backend_name() == "hip"

@@ -1,4 +1,4 @@
-"""Count the operations in a `with` block, by the counters of the library and of the driver."""
+"""Count the operations in a `with` block, by the counters of PyGPU and of the simulated driver."""
 
 from __future__ import annotations
 

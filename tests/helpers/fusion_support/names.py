@@ -17,7 +17,7 @@ from fusion_support import calls
 from fusion_support.figures import mode
 
 HOST = np.arange(1.0, 10.0).reshape(3, 3)
-# Special methods of every Python object that arrays define themselves.
+# Special methods that every Python object has, but that arrays redefine.
 OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__reduce__", "__reduce_ex__"}
 OWN |= {"__format__", "__sizeof__"}
 # Functions whose results differ from call to call, because they contain uninitialized memory or addresses.
@@ -46,7 +46,7 @@ def same(one: Any, other: Any) -> bool:
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
     """Return the first call of a list that succeeds in the fusion mode "off", and the result of the call.
 
-    A failed compilation is no reason to try the next call: `simulated.compile_together` makes compilations fail.
+    A failed compilation does not reject a call, because `simulated.compile_together` makes compilations fail.
     """
     error: BaseException | None = None
     with mode("off"):

@@ -16,7 +16,7 @@ from fusion_support.figures import limits, mode
 from PyGPU import _core
 
 MIB = 1 << 20
-# An operand of this many elements has 1 MiB, the smallest operand that counts for the queue's memory limit.
+# An operand of this many elements has 1 MiB. Smaller operands do not count for the queue's memory limit.
 COUNT = MIB // 8
 HELD = 4 * MIB
 
@@ -129,7 +129,7 @@ def main() -> None:
     """Check the peak memory of each program. The helper thread is off, because its launches could lower the peak."""
     _core._bound_fusion_age(0)
     for program in PROGRAMS:
-        # The first run compiles the kernels, so that all operations of the second run are fused.
+        # The first run of a program compiles the kernels, so that all operations of the second run are fused.
         with mode("auto"):
             for _ in range(2):
                 run(program)
@@ -151,7 +151,7 @@ def main() -> None:
 
 
 def check_threads() -> None:
-    """Check that the limit of memory held by queues applies to the sum over the queues of all threads."""
+    """Check that the memory limit of pending queues applies to the sum over the queues of all threads."""
     _core._bound_fusion_age(0)
     kept: list[Any] = []
 

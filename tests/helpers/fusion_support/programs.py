@@ -43,7 +43,8 @@ class Arrays:
 class Program:
     """Hold a program whose deferred operations are launched by one flush."""
 
-    # A function that appends each result to the list, so that results computed before an error remain available.
+    # A function that appends each result to its argument, a list, so that results computed before an error remain
+    # available.
     run: Callable[[Arrays, list[Any]], None]
     limits: dict[str, int] = field(default_factory=lambda: {"meetings": 1})
 

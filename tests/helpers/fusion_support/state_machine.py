@@ -1,7 +1,7 @@
 """Run random programs of deferred operations in NumPy, and in PyGPU without and with deferral.
 
-A program is a list of steps with their random choices, drawn while NumPy runs the program. PyGPU then runs it twice,
-in the fusion modes `"off"` and `"auto"`. The values that both runs read must be equal in all bits, and equal to
+A program is a list of steps with their random choices, drawn while NumPy runs the program. PyGPU then runs the program
+twice, in the fusion modes `"off"` and `"auto"`. The values that both runs read must be equal in all bits, and equal to
 NumPy's.
 
 Bits of NaN are excluded: IEEE 754 leaves the sign and the payload of a computed NaN to the compiler. A compiler may
@@ -32,7 +32,7 @@ MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
 # Number of float32 elements of a large operand: 1 MiB. Smaller operands do not count for the queue's memory limit.
 LARGE = 1 << 18
-# Limits of deferral. Each program runs with the limits of one entry; programs with different entries use different
+# Sets of limits of deferral. Each program runs with one of these sets; programs with different sets use different
 # fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
@@ -304,7 +304,7 @@ def do(world: World, step: Step) -> None:
 
 @dataclass
 class Disturbances:
-    """Select the disturbances of a program; by default there are none."""
+    """Select the disturbances with which a program runs; by default there are none."""
 
     finalisers: Finalisers | None = None
     refusals: Refusals | None = None
@@ -314,7 +314,7 @@ class Disturbances:
 def limited(program: Program) -> Iterator[None]:
     """Set the limits of a program for a `with` block.
 
-    Programs whose seeds have the same remainder share their limits.
+    Programs have equal limits if their seeds have the same remainder modulo the number of sets.
     """
     _core._limit_fusion(**program.limits)
     try:
@@ -344,7 +344,7 @@ def replay(
 
 
 def numbers_in(step: Step) -> set[int]:
-    """Return the numbers of the arrays that a step uses."""
+    """Return the numbers by which the program identifies the arrays that a step uses."""
     found = {part for part in step[1:] if type(part) is int}
     return found | {one for part in step[1:] if isinstance(part, list) for one in part if type(one) is int}
 
@@ -378,10 +378,8 @@ def see_steps(program: Program) -> list[int]:
 def check(program: Program, disturbances: Disturbances | None = None) -> None:
     """Run a program in NumPy, and with PyGPU in both fusion modes.
 
-    Raises
-    ------
-    Difference
-        If two runs read different values. The message contains the steps up to that point.
+    Raises ------ Difference If two runs read different values. The message contains the steps up to the different
+    values.
     """
     with limited(program):
         off, auto = (replay(program, mode, disturbances) for mode in ("off", "auto"))

@@ -1,6 +1,6 @@
 """Call kernels of another library through ctypes.
 
-The kernels are those of kernels.cu compiled by nvcc, or those that a simulated driver exports.
+The kernels are compiled by nvcc from kernels.cu, or exported by a simulated driver.
 """
 
 from __future__ import annotations
@@ -37,10 +37,7 @@ def find_compiler() -> str | None:
 
 
 def simulated() -> Path | None:
-    """Return the path of the simulated driver that PyGPU uses; None for a real driver.
-
-    A simulated driver exports the kernels itself.
-    """
+    """Return the path of the simulated driver that PyGPU uses, which exports the kernels; None for a real driver."""
     name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
     if name is None:
         return None
@@ -102,7 +99,7 @@ class Kernels:
         self._call("axpy", y, x, a, count, stream)
 
     def read(self, out: int, source: int, count: int, stream: int = 0, stride: int = 4) -> None:
-        """Copy float32 elements that are `stride` bytes apart into contiguous memory."""
+        """Copy float32 elements with a distance of `stride` bytes into contiguous memory."""
         self._call("read_strided", out, source, stride, count, stream)
 
     def fault(self, stream: int = 0) -> None:
@@ -114,7 +111,7 @@ class Kernels:
         self._call("delete_in_thread", managed)
 
     def warm_up(self, memory: int) -> None:
-        """Launch each kernel once, because the first launch loads the kernel and may wait for the whole device."""
+        """Launch each kernel once, because its first launch loads it and may wait for all work on the device."""
         self.spin(0.0)
         self.fill(memory, 0.0, 1)
         self.axpy(memory, memory, 0.0, 1)

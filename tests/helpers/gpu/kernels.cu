@@ -1,4 +1,4 @@
-// Kernels and functions that are independent of PyGPU, as in another library. The functions take raw pointers and
+// Kernels and functions that use no code of PyGPU and act as another library. The functions take raw pointers and
 // stream handles, and the tests call the functions by ctypes.
 //
 // Every function returns a cudaError_t, 0 for success. No function waits for the device.

@@ -1,7 +1,8 @@
 """Destroy all objects of PyGPU and the context at the end of the process, as a pytest plugin for leak checkers.
 
-Normally a process leaves its memory to the driver when it ends. Leak checkers count the memory that is still allocated
-when a context is destroyed. With this plugin, any memory that the checkers count is a leak.
+Normally a process that ends does not free its device memory, because the driver frees it. Leak checkers count the
+memory that is still allocated when a context is destroyed. With this plugin, any memory that the checkers count is a
+leak.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Provide shared code of the tests on a GPU: values, views, producers of exports, and scripts in separate processes."""
+"""Provide shared code of the tests on a GPU: values, views, producers of arrays, and scripts in separate processes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (1,), (5,), (2, 3, 4), (1,
 
 
 def in_a_child(work: str) -> str:
-    """Return the lines of a script that runs `work` in a forked child, and fails if the child fails."""
+    """Return the lines of a script that runs the code `work` in a forked child, and fails if the child fails."""
     return f"""
 child = os.fork()
 if child == 0:
@@ -100,7 +100,7 @@ def require_peers() -> None:
 
 def is_simulated() -> bool:
     """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
-    PyGPU.config()  # This call opens the driver, because before that `simulated.driver` returns None.
+    PyGPU.config()  # This opens the driver. Before, `simulated.driver` returns None.
     return simulated.driver() is not None
 
 
@@ -185,7 +185,7 @@ class Producer:
 
 
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a separate process; a process that hangs causes an error with its output."""
+    """Run Python code in a separate process; if the process hangs, raise an error with its output."""
     if PyGPU.backend_name() != "cpu":
         # Release unused memory of this process's pool, because the new process uses the same device.
         PyGPU.trim_memory()
@@ -220,7 +220,7 @@ def driver() -> ctypes.CDLL:
 
 
 def current_context() -> int:
-    """Return the driver's current context of the calling thread; 0 if there is none."""
+    """Return the handle of the calling thread's current CUDA context; 0 if the thread has none."""
     context = ctypes.c_void_p()
     assert driver().cuCtxGetCurrent(ctypes.byref(context)) == 0
     return context.value or 0

@@ -2,10 +2,10 @@
 
     pytest -p gpu.under_sanitizer --record FILE --tool-log FILE ...
 
-- Other GPU libraries are hidden, and tests that need them are skipped. Memory that they release only at the end of the
-  process would be reported as leaked, and their kernels are not PyGPU's.
-- `--record` writes a line after each test: its outcome, the size of the tool's log, its name. The record remains if the
-  process is stopped, and shows during which test the tool reported a finding.
+- Other GPU libraries are hidden, and tests that need them are skipped. compute-sanitizer would report memory that these
+  libraries release only at the end of the process as leaked, and would check their kernels, too.
+- `--record` writes a line after each test: its outcome, the size of the tool's log, its name. The record shows during
+  which test the tool reported a finding, also if the process is killed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PEERS = frozenset({"torch", "cupy", "cupyx", "numba", "jax", "jaxlib", "triton",
 class WithoutPeers(PathFinder):
     """Find modules like `PathFinder`, except the other GPU libraries, as if they were not installed.
 
-    A program's own finder, such as the one of `PyGPU.as_cupy`, can still provide a module of such a name.
+    Other finders, such as the one of `PyGPU.as_cupy`, can still provide a module with the name of such a library.
     """
 
     @classmethod
@@ -37,7 +37,7 @@ class WithoutPeers(PathFinder):
 
 
 def hide_peers() -> None:
-    """Replace the finder of installed modules."""
+    """Replace Python's finder of installed modules by `WithoutPeers`."""
     sys.meta_path[:] = [WithoutPeers if finder is PathFinder else finder for finder in sys.meta_path]
 
 

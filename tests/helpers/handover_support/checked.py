@@ -19,7 +19,8 @@ import simulated
 from handover_support import illegal
 from PyGPU._native.observability import stream_check
 
-# Delay of each operation of a slow stream. A shorter delay would end before a busy machine has made the next call.
+# Delay of each operation of a slow stream. With a shorter delay, the operation could end before a busy machine executes
+# the next call.
 DELAY_US = 40_000
 Run = Callable[[simulated.Driver, int, bool], object]
 WRITE = PyGPU.Kernel('extern "C" __global__ void write(unsigned char *x) { x[threadIdx.x] = 5; }', "write")
@@ -73,8 +74,8 @@ def use_after_launch_with_address(driver: simulated.Driver, foreign: int, is_leg
 def import_on_non_blocking_stream(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
     """Import memory on a non-blocking stream while work on the default stream is pending.
 
-    In the legal form PyGPU enqueued the pending work, which uses other memory. In the illegal form another library
-    enqueued work on the imported memory.
+    In the legal form the pending work was enqueued by PyGPU and uses other memory. In the illegal form another library
+    enqueued the work, which uses the imported memory.
     """
     torch, own = sys.modules["torch"], PyGPU.Stream(non_blocking=True)
     current = torch.cuda.current_stream  # type: ignore[attr-defined]
@@ -97,7 +98,7 @@ def import_on_non_blocking_stream(driver: simulated.Driver, foreign: int, is_leg
 def work_of_other_library(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
     """Import an object of an unknown library while another stream is busy.
 
-    The check reports nothing, because it cannot relate the object to that stream.
+    The check reports nothing, because it cannot detect that the object uses the busy stream.
     """
 
     class Unknown(illegal.Producer):
@@ -124,7 +125,7 @@ PROGRAMS |= {
 def main() -> None:
     """Run each program in both forms, and print the reports.
 
-    With arguments, run one form and turn reports into warnings.
+    With arguments, run the named form of the named program, and turn reports into warnings.
     """
     PyGPU.zeros(1)
     PyGPU.synchronize()

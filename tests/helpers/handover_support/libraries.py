@@ -40,11 +40,11 @@ class Library:
     on_device = True
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        """Write into a part of the memory, asynchronously if the library supports this."""
+        """Write into a part of the baton's memory, asynchronously if the library supports this."""
         raise NotImplementedError
 
     def read(self, baton: Baton) -> np.ndarray:
-        """Read the values of the memory."""
+        """Return the values of the baton's memory."""
         raise NotImplementedError
 
     @contextlib.contextmanager
@@ -57,7 +57,7 @@ class Library:
         return None
 
     def finish(self, baton: Baton) -> None:
-        """Wait for the work on the memory that the library has started.
+        """Wait for the work that the library has started on the baton's memory.
 
         Work of NumPy and numba is complete when the call that starts it returns.
         """
@@ -67,7 +67,7 @@ class Library:
 class Baton:
     """Hold a piece of memory that libraries pass to each other, and its expected contents.
 
-    The array `holder` is the one by which the current library uses the memory.
+    The current library uses the memory through the array `holder`.
     """
 
     holder: Any
@@ -75,10 +75,10 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # True if PyGPU, which owns the memory, has received the stream on which the current library uses it. If it is
-    # False, the test finishes the work on that stream before it deletes the library's array, because PyGPU cannot wait
-    # for that stream. A library passes its stream only to the library from which it imports the memory. If one library
-    # in the chain passes no stream (`rules.py`), the value therefore stays False for all later libraries.
+    # True if PyGPU, which owns the memory, has received the stream on which the current library uses the memory. If the
+    # value is False, the test finishes the work on that stream before it deletes the library's array, because PyGPU
+    # cannot wait for that stream. A library passes its stream only to the library from which it imports the memory. If
+    # one library in the chain passes no stream (`rules.py`), the value therefore stays False for all later libraries.
     is_stream_known: bool = True
     # Whether JAX allocated the memory. When the last owner of such memory is dropped,
     # JAX reuses the memory without waiting for other libraries.
@@ -90,7 +90,7 @@ class Baton:
 
 
 class Own(Library):
-    """Use the memory through a PyGPU array; PyGPU itself orders the accesses on all of its streams."""
+    """Use a baton's memory through a PyGPU array; PyGPU itself orders the accesses on all of its streams."""
 
     name = "PyGPU"
 
@@ -141,7 +141,7 @@ class Own(Library):
 
 
 class Host(Library):
-    """Use the memory through a NumPy array."""
+    """Use a baton's memory through a NumPy array."""
 
     name, on_device = "NumPy", False
 
@@ -153,7 +153,7 @@ class Host(Library):
 
 
 class Torch(Library):
-    """Use the memory through a PyTorch tensor.
+    """Use a baton's memory through a PyTorch tensor.
 
     Each object works on one of PyTorch's streams.
     """
@@ -186,7 +186,7 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """Use the memory through a CuPy array.
+    """Use a baton's memory through a CuPy array.
 
     Each object works on one of CuPy's streams.
     """
@@ -219,7 +219,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """Use the memory through a device array of numba-cuda, on the default stream."""
+    """Use a baton's memory through a device array of numba-cuda, on the default stream."""
 
     name = "numba"
 
@@ -227,7 +227,8 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        # No assignment `holder[part] = ...`: some versions of numba cannot compile its kernel with a newer NumPy.
+        # Do not write `holder[part] = ...`, because some versions of numba cannot compile the kernel of this assignment
+        # with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))
@@ -237,7 +238,7 @@ class Numba(Library):
 
 
 class Jax(Library):
-    """Use the memory through a JAX array.
+    """Use a baton's memory through a JAX array.
 
     JAX's arrays are constant, so a write makes a new array. JAX chooses its streams.
     """
@@ -270,7 +271,7 @@ class Jax(Library):
 
 
 class CoreView:
-    """Hold a view of cuda.core and the stream of the view, and export both by an array interface."""
+    """Hold a memory view of cuda.core and its stream, and export both by an array interface."""
 
     def __init__(self, view: Any, stream: Any) -> None:
         self.view, self.stream = view, stream
@@ -288,7 +289,7 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """Use the memory through cuda.core.
+    """Use a baton's memory through cuda.core.
 
     Each object works on one of cuda.core's streams.
     """
@@ -376,7 +377,7 @@ PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax
 
 
 def peers(names: Sequence[str] | None = None) -> list[Library]:
-    """Return the named libraries, by default all, that are installed and can use PyGPU's device."""
+    """Return those of the named libraries, by default of all, that are installed and can use PyGPU's device."""
     found: list[Library] = []
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return found

@@ -4,9 +4,9 @@
 
 - `PRODUCER`: the consumer names its stream, and the producer makes that stream wait (DLPack, `__dlpack__(stream=...)`).
 - `CONSUMER`: the producer names a stream, and the consumer waits for it (array interface, entry `stream`).
-- `PROGRAM`: neither side learns of the other's stream, so the program waits. This holds for array interfaces without
-  `stream`, for addresses, and for DLPack's exchange table, whose functions do not synchronize: the caller orders the
-  consumer behind the producer's `current_work_stream`.
+- `PROGRAM`: neither side learns of the other's stream, so the program waits. This applies to array interfaces without
+  `stream`, to addresses, and to DLPack's exchange table, whose functions do not synchronize: the caller makes the
+  consumer's stream wait for the producer's `current_work_stream`.
 - `NOBODY`: work of the host is complete when its call returns.
 
 When the consumer deletes its array, the memory may return to its owner while the consumer's last work is pending:
@@ -28,15 +28,15 @@ PRODUCER, CONSUMER, PROGRAM, NOBODY, OWNER = "producer", "consumer", "program", 
 
 
 class Rule(NamedTuple):
-    """Name the sides that wait: before the consumer's first use of the memory, and when its array is deleted."""
+    """Name the sides that must wait: before the consumer's first use of the memory, and at its array's deletion."""
 
     first_use: str
     end: str
 
 
 RULES: dict[tuple[str, str, str], Rule] = {
-    # PyGPU imports by the producer's exchange table, DLPack methods or array interface, and passes PyGPU's current
-    # stream.
+    # PyGPU imports by the producer's exchange table, DLPack methods or array interface, and passes its current stream
+    # to the producer.
     ("*", "PyGPU", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "asarray"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "interface"): Rule(CONSUMER, PROGRAM),

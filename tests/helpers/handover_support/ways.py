@@ -56,7 +56,7 @@ def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
 
 
 def current_stream() -> int:
-    """Return DLPack's number of PyGPU's current stream; other consumers wait for the device."""
+    """Return the integer by which DLPack identifies PyGPU's current stream on a device."""
     handle = PyGPU.current_stream().handle
     return handle if handle > 2 else (0 if PyGPU.backend_name() == "hip" else 1)
 
@@ -64,7 +64,7 @@ def current_stream() -> int:
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
     """Return an object that exports the memory by DLPack; its deleter, wrapped one to three times, releases the GIL."""
     library = hostile_peer.library()
-    # The capsule is made for PyGPU's current stream, because a consumer cannot name a stream to the wrapper.
+    # The capsule is created for PyGPU's current stream, because a consumer cannot pass its stream to the wrapper.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else current_stream())
     for _ in range(choices.randrange(1, 4)):
         # The C extension `hostile_peer` cannot wrap an unversioned capsule, so the capsule stays as it is.
@@ -82,7 +82,7 @@ def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def by_address(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Pass only an address: the caller waits for the work and keeps the owner alive."""
+    """Pass only an address: the caller waits for the producer's work and keeps the owner of the memory alive."""
     if baton.device != "cpu":
         synchronized(holder)
         if hasattr(holder, "synchronize"):
@@ -116,7 +116,8 @@ def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
     if array.flags.writeable:
         return array
     copied = array.copy()
-    # JAX may reuse its array's memory as soon as PyGPU drops the import, so wait until PyGPU's copy is complete.
+    # JAX may reuse its array's memory as soon as PyGPU drops the import, so this function waits until PyGPU's copy is
+    # complete.
     return synchronized(copied)
 
 
@@ -187,7 +188,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, HandoverProtocol]:
     if isinstance(target, CudaCore):
         return {"view": lambda holder, baton, choices: core_view(holder, target)}
     if isinstance(source, Jax) and isinstance(target, Numba):
-        return {}  # Numba would write into memory that JAX's array interface declares read-only.
+        return {}  # Numba would ignore that JAX's array interface is read-only.
     if isinstance(target, Torch):
         torch = target.torch
         ways = {}

@@ -47,12 +47,15 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # Atomic, because several processes may build this file.
+            unfinished.replace(made)  # `replace` is atomic: other processes may build the file, too.
     return made
 
 
 def folder() -> Path:
-    """Return the cache folder. It belongs to this user and is outside of the source tree, which may be read-only."""
+    """Return the cache folder, which belongs to this user.
+
+    It is outside of the source tree, because the tree may be read-only.
+    """
     return Path(tempfile.gettempdir(), f"pygpu-hostile-{os.getuid()}")
 
 

@@ -1,7 +1,8 @@
-/* A consumer of tensors that uses rare rights of DLPack's consumers. Its deleters release the GIL before they call PyGPU's
- * deleters, and call these on threads that Python did not create, nested in other deleters, and after the end of Python.
+/* A consumer of tensors that uses unusual permissions of DLPack. Its deleters release the GIL before they call PyGPU's
+ * deleters. They call PyGPU's deleters on threads that Python did not create, nested in other deleters, and after the end
+ * of Python.
  *
- * Built by tests/helpers/hostile_peer/__init__.py against the running interpreter. */
+ * tests/helpers/hostile_peer/__init__.py builds this file for the running interpreter. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -1,1 +1,1 @@
-"""Provide what depends on the installed packages: the version of NumPy, and packages that tests hide."""
+"""Provide conditions on NumPy's version, and hide installed packages from a test's processes."""

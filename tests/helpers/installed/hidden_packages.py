@@ -19,7 +19,7 @@ PathFinder.find_spec = find_spec
 
 
 def hide(folder: Path, *names: str) -> Path:
-    """Write a program that Python runs at its start, and return its folder for `PYTHONPATH`."""
+    """Write a `sitecustomize` module that hides the packages, and return its folder for `PYTHONPATH`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sitecustomize.py").write_text(PROGRAM.format(names=names))
     return folder

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def is_numpy(version: str) -> bool:
-    """Return whether NumPy has this version, such as "2.2", or a later one."""
+    """Return whether the installed NumPy has at least the given version, such as "2.2"."""
     return np.lib.NumpyVersion(np.__version__) >= f"{version}.0"
 
 
 def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
-    """Return a marker that skips a test with earlier versions of NumPy, and names the new behaviour."""
+    """Return a marker that skips a test before the given version of NumPy; the reason names the new behaviour."""
     import pytest  # The programs soak.py and fusion_soak.py use this module without pytest.
 
     return pytest.mark.skipif(not is_numpy(version), reason=f"new in NumPy {version}: {what}")
@@ -25,8 +25,8 @@ def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
 def numpy_function(name: str) -> Any:
     """Return a ufunc of NumPy.
 
-    Before version 2.1, NumPy returned floats for `floor`, `ceil` and `trunc` of integers. The returned function copies
-    the integers instead, as later versions do.
+    Before version 2.1, NumPy returned floats for `floor`, `ceil` and `trunc` of integers. The returned function instead
+    copies the integers, as later versions of NumPy do.
     """
     function = getattr(np, name)
     if name not in ("floor", "ceil", "trunc") or is_numpy("2.1"):

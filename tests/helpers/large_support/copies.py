@@ -22,7 +22,7 @@ def contiguous(large: Large) -> None:
 def transposed(large: Large) -> None:
     rows, columns = large.square()
     for divisor, table in ((1, BYTES), (16, BYTES), (4, BYTES.astype(np.uint32))):
-        # If the divisor divides both lengths, the kernel transposes whole vectors of elements in registers.
+        # If both lengths are multiples of the divisor, the kernel transposes whole vectors of elements in registers.
         shape = math.ceil(rows / divisor) * divisor, math.ceil(columns / divisor) * divisor
         turned = large.bytes(shape, table).T.copy("C")
         large.check(turned, Rule(table).over(turned.shape, 1, shape[1]), what=f"{shape} of {table.dtype}")
@@ -69,7 +69,7 @@ def overlapping(large: Large) -> None:
 
 @case("copies")
 def rows_that_are_far_apart(large: Large) -> None:
-    # The distance between rows exceeds the greatest pitch of the drivers' functions for rows, 2^31 - 1 bytes.
+    # The distance between rows exceeds 2^31 - 1 bytes, the greatest pitch that the drivers' copy functions accept.
     rows = large.bytes((3, large.elements))
     width = large.elements // 2
     first = [row * large.elements + 5 for row in range(3)]

@@ -149,7 +149,7 @@ def fills(large: Large) -> None:
     large.check(filled[:size], Rule(np.array([3, 7], np.uint8)), what="the first half")
     large.check(filled[size:], Rule(np.array([9], np.uint8)), what="the second half")
     del filled
-    # Elements of 12 bytes, which no driver's pattern describes.
+    # Elements of 12 bytes, because the drivers' functions for fills support only patterns of 1, 2 and 4 bytes.
     triples = PyGPU.zeros(math.ceil(size / 12), np.dtype("u4,u4,u4"))
     triples[...] = np.array((1, 2, 3), triples.dtype)
     large.check(triples.view(np.uint32), Rule(np.array([1, 2, 3], np.uint32)), what="elements of 12 bytes")

@@ -49,7 +49,7 @@ __device__ void count(number *wrong, number i) {
         EACH(i) if (differs(found[i], expected(table, by, i), least)) count(wrong, i);                 \
     }
 
-// Compares the differences of consecutive elements along an axis of `length` elements, which are `lag` elements apart.
+// Compares the differences of consecutive elements along an axis of `length` elements with stride `lag` in elements.
 #define DEFINE_STEPS(name, T)                                                                          \
     extern "C" __global__ void steps_##name(const T *found, number n, const T *table, RULE,            \
                                             number lag, number length, number *wrong) {                \

@@ -1,4 +1,4 @@
-"""Write and check arrays of any size on the device, by kernels with 64-bit indices, and by host copies of a few parts.
+"""Write and check arrays of any size, by device kernels with 64-bit indices and by host copies of a few parts.
 
 The kernels share no index computation with PyGPU's own kernels. The host copies also test the transfer of parts that
 begin beyond 2^31 elements and 2^32 bytes.
@@ -25,7 +25,7 @@ SOURCE = Path(__file__).with_name("judge.cu").read_text()
 
 
 class Wrong(AssertionError):
-    """Report that an array does not have the expected elements."""
+    """Report an array that does not have the expected elements."""
 
 
 class Large:
@@ -42,7 +42,7 @@ class Large:
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """Return numbers of elements just below and above 2^31, and above 2^32; smaller numbers for a small run."""
+        """Return array sizes just below and above 2^31, and above 2^32; smaller sizes for a run with small arrays."""
         middle = 1 << 31 if self.elements >= 1 << 31 else self.elements
         return (middle - 1, middle, middle + 1, 2 * middle + 5)
 
@@ -62,7 +62,7 @@ class Large:
         return rows, math.ceil(math.ceil(self.elements / rows) / divisor) * divisor
 
     def cube(self) -> tuple[int, int, int]:
-        """Return the shape of an array of three nearly equal axes."""
+        """Return the shape of an array with three axes of nearly equal length."""
         side = math.ceil(self.elements ** (1 / 3))
         return side, side + 1, math.ceil(self.elements / (side * (side + 1)))
 
@@ -98,7 +98,7 @@ class Large:
         self._judge("steps", array, rule, "differences", None, lag, array.shape[axis])
 
     def check_value(self, found: Any, wanted: Any, what: str = "", least: float = 0) -> None:
-        """Compare a few values with those that are expected."""
+        """Compare a few values with the expected values."""
         found = found.get() if isinstance(found, PyGPU.GPUArray) else np.asarray(found)
         wanted = np.asarray(wanted)
         if found.shape != wanted.shape or not np.allclose(found, wanted, rtol=least, atol=0):
@@ -143,7 +143,8 @@ class Large:
         name = f"{kernel}_{'f' if is_near else ''}{array.itemsize}"
         table = self._table(rule.table.view(bits), bits)
         grid = max(1, min(BLOCKS, math.ceil(array.size / THREADS)))
-        # Macros hide the types of the parameters from PyGPU, so each number is passed in its declared type.
+        # Macros hide the types of the kernel's parameters from PyGPU, so convert each number to the type of its
+        # parameter.
         self._module[name][grid, THREADS](
             array.reshape(-1).view(bits),
             np.uint64(array.size),

@@ -40,7 +40,7 @@ def elementwise_kernel(large: Large) -> None:
     result, table = PyGPU.empty(size, np.uint8), PyGPU.to_gpu(BYTES)
     kernel(large.bytes(size), table, result)
     large.check(result, Rule(BYTES[(size - 1 - np.arange(P)) % P] + BYTES), what="contiguous")
-    # The kernel also reads elements at other indices than `i`. Here it reads them through a strided view.
+    # The kernel also reads elements at other indices than `i`. Here these elements are read through a strided view.
     kernel(large.bytes(2 * size)[::2], table, result)
     large.check(result, Rule(BYTES[2 * (size - 1 - np.arange(P)) % P] + BYTES), what="every second")
 

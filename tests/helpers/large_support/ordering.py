@@ -14,7 +14,7 @@ VALUES = np.arange(P, dtype=np.uint8)
 
 
 def in_order(size: int, table: np.ndarray = VALUES) -> Rule:
-    """Return the rule that describes a sorted array: each value of the table fills an equal part of it."""
+    """Return the rule of a sorted array, in which each value of the table fills a part of equal size."""
     return Rule(table).over((len(table), size // len(table)), 1, 0)
 
 

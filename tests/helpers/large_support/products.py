@@ -25,8 +25,8 @@ def large_results(large: Large) -> None:
         table = SMALL.astype(dtype)
         left = large.pattern((rows, K), Rule(table).over((rows, K), 1, 1))
         product = left @ selector(columns, dtype)
-        # Column j of the second factor selects element j modulo K of a row, so element (i, j) is the table's entry i +
-        # j.
+        # Column j of the second factor selects element j modulo K of a row, so element (i, j) of the product is the
+        # table's entry i + j.
         large.check(product, Rule(table).over((rows, columns), 1, 1), what=dtype)
         del product
 
@@ -71,7 +71,7 @@ def long_inner_axis(large: Large) -> None:
 
 
 def squares(size: int) -> np.ndarray:
-    """Return the products, modulo 256, of the two rows with each other and with themselves."""
+    """Return the 2 x 2 matrix of the products, modulo 256, of two rows with each other and with themselves."""
     rows = [BYTES.astype(np.int64), np.roll(BYTES, -(size % P)).astype(np.int64)]
     return np.array([[total(one * other, size) % 256 for other in rows] for one in rows], np.uint8)
 

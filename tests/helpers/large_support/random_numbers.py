@@ -1,4 +1,4 @@
-"""Define cases of random numbers: a long draw equals NumPy's draw, and draws of generators that were advanced."""
+"""Define cases of random numbers: a long draw equals NumPy's draw, and draws of a generator after `advance`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_draw(large: Large, draw: Any, in_block: int) -> PyGPU.GPUArray:
 def uniform_numbers(large: Large) -> None:
     drawn = check_draw(large, lambda rng, size: rng.random(size, np.float32), IN_BLOCK[4])
     mean = float(drawn.mean(dtype=np.float64))
-    # The standard deviation of the mean is 0.29 / sqrt(size).
+    # The mean of uniform numbers has the standard deviation 0.29 / sqrt(size).
     if abs(mean - 0.5) > 6 * 0.29 / large.elements**0.5:
         raise Wrong(f"the mean of uniform numbers is {mean}")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# Two coprime periods. Two operands with these periods have together the period P * Q.
+# Two coprime periods: an elementwise result of operands with these periods has the period P * Q.
 P = 251
 Q = 241
 # The numbers 0 to P - 1, and 0 to Q - 1, in a scrambled order.
@@ -25,12 +25,13 @@ _B = P * pow(P, -1, Q)
 
 @dataclass(frozen=True)
 class Rule:
-    """Define each element of an array by a table and a linear function of up to three indices."""
+    """Define the elements of an array: a linear function f of up to three indices selects an entry of a table."""
 
     table: np.ndarray
     growth: int = 0
     start: int = 0
-    # Lengths of the last two axes, and the steps of f along three axes. By default f is the index in C order.
+    # Lengths of the last two axes, and by how much f grows per index along each of three axes. By default f is the
+    # index in C order.
     inner: tuple[int, int] = (1, 1)
     steps: tuple[int, int, int] = (1, 0, 0)
 
@@ -41,7 +42,7 @@ class Rule:
         return replace(self, start=start, inner=(lengths[1], lengths[2]), steps=(by_axis[0], by_axis[1], by_axis[2]))
 
     def at(self, indices: np.ndarray) -> np.ndarray:
-        """Return the elements at indices in C order. Integers wrap around."""
+        """Return the elements at the given indices, counted in C order. Integers wrap around."""
         high, wide = self.inner
         z, rest = np.divmod(indices.astype(np.int64), high * wide)
         y, x = np.divmod(rest, wide)
@@ -55,14 +56,14 @@ class Rule:
 
 
 def joint(steps_of_p: tuple[int, ...], steps_of_q: tuple[int, ...]) -> tuple[int, ...]:
-    """Return steps of f, modulo P * Q, that are the first steps modulo P and the second steps modulo Q."""
+    """Return steps of f that equal the first given steps modulo P, and the second given steps modulo Q."""
     return tuple(
         (_A * (one % P) + _B * (other % Q)) % (P * Q) for one, other in zip(steps_of_p, steps_of_q, strict=True)
     )
 
 
 def in_both(period_of_p: np.ndarray, period_of_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both tables, repeated to the common period P * Q."""
+    """Return two tables with the periods P and Q, both repeated to the common period P * Q."""
     places = np.arange(P * Q)
     return period_of_p[places % P], period_of_q[places % Q]
 

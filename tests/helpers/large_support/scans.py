@@ -13,7 +13,7 @@ from large_support.table import case
 
 
 def sums_of_bytes() -> np.ndarray:
-    """Return the table of cumulative sums modulo 256, whose period is 256 times that of the elements."""
+    """Return the table of cumulative sums modulo 256, whose period is 256 times the period of the elements."""
     return np.cumsum(np.resize(BYTES, 256 * P), dtype=np.uint8)
 
 

@@ -80,7 +80,7 @@ def put_of_all_elements(large: Large) -> None:
 
 @case("selection")
 def put_of_repeated_positions(large: Large) -> None:
-    # Elements 2 i and 2 i + 1 are assigned to position i, and the later one remains.
+    # Elements 2 i and 2 i + 1 are both assigned to position i, which keeps element 2 i + 1.
     size = large.whole(2)
     places = large.pattern(size, Rule(np.arange(P, dtype=np.uint32), growth=P).over((size // 2, 2), 1, 0))
     target = PyGPU.zeros(size // 2, np.uint8)

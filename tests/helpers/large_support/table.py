@@ -24,7 +24,7 @@ CASES: dict[str, dict[str, Case]] = {}
 
 
 def case(family: str) -> Callable[[Case], Case]:
-    """Return a decorator that registers a case. Its name in reports is the function's name."""
+    """Return a decorator that registers a function as a case, which has the function's name in reports."""
 
     def enter(function: Case) -> Case:
         CASES.setdefault(family, {})[function.__name__.replace("_", " ")] = function

@@ -18,7 +18,7 @@ COMPLEX = (REAL + 1j * REAL[::-1]).astype(np.complex64)
 
 
 def as_floats(array: PyGPU.GPUArray) -> PyGPU.GPUArray:
-    """Return complex numbers as pairs of floats along a last axis that is twice as long."""
+    """View an array of complex numbers as floats, with a last axis that is twice as long."""
     return array.view(np.float32)
 
 
@@ -31,7 +31,7 @@ def by_rows(spectra: np.ndarray) -> Rule:
 def complex_rows(large: Large) -> None:
     rows = large.whole(POINTS) // POINTS
     array = large.bytes((rows, POINTS), COMPLEX.reshape(-1))
-    # The transforms are in place, because a library may need further memory of the size of the array.
+    # The transforms are in place, because the FFT library may need as much memory as the array in addition.
     PyGPU.fft.fft(array, axis=1, out=array)
     wanted = np.fft.fft(COMPLEX, axis=1).astype(np.complex64)
     large.check(as_floats(array), by_rows(wanted), least=LEAST, what="fft")
@@ -63,6 +63,6 @@ def complex_columns(large: Large) -> None:
     array = large.pattern((POINTS, columns), rule(COMPLEX).over((POINTS, columns), of_points, of_columns))
     PyGPU.fft.fft(array, axis=0, out=array)
     wanted = rule(np.fft.fft(COMPLEX, axis=1).astype(np.complex64))
-    # The real part of an element is at twice the element's `f`, and the imaginary part follows it.
+    # In the table, the real part of an element is at index 2 f, and its imaginary part at index 2 f + 1.
     floats = Rule(wanted.table.view(np.float32)).over((POINTS, columns, 2), 2 * of_points, 2 * of_columns, 1)
     large.check(as_floats(array), floats, least=LEAST)

@@ -44,7 +44,7 @@ def output(*command: str) -> str:
 
 @functools.cache
 def library() -> str:
-    """Return the vendor of mpi4py's MPI.
+    """Return the vendor of mpi4py's MPI library.
 
     A separate process queries the library, because this process must not initialize MPI.
     """
@@ -55,7 +55,7 @@ def library() -> str:
 
 
 def launcher(folders: str | None = None) -> str:
-    """Return the first launcher in the given folders that belongs to mpi4py's MPI.
+    """Return the path of the first launcher in the given folders that belongs to mpi4py's MPI library.
 
     The default folders are the folder of the interpreter and the folders in PATH.
     """
@@ -77,7 +77,7 @@ def launcher(folders: str | None = None) -> str:
 
 def run(processes: int, *program: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run Python with the given arguments in the given number of MPI processes."""
-    # Allow more processes than cores, and the user root, both of which Open MPI rejects by default.
+    # Allow more processes than cores, and allow the user root. Open MPI rejects both by default.
     told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     told |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     command = [launcher(), "-n", str(processes), sys.executable, *program]

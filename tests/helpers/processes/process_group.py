@@ -11,7 +11,7 @@ import time
 
 
 def free_port() -> int:
-    """Return a port that is currently unused."""
+    """Return the number of a network port that is currently unused."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])

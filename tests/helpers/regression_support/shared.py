@@ -46,7 +46,7 @@ class Vendor:
             self._call("", "hipSetDevice", device)
             return
         context = _HANDLE()
-        # Like real libraries, never release the primary context.
+        # Never release the primary context, because real libraries do not release it either.
         self._call("cuDevicePrimaryCtxRetain", "", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", "", context)
 
@@ -74,7 +74,7 @@ def delete_in_threads(tensors: Sequence[int], *, versioned: bool = True) -> None
 
 
 def run(script: str, *arguments: str, **environment: str) -> str:
-    """Run a script that may import the shared code.
+    """Run a script that may import shared.py.
 
     A script that hangs is stopped, and the stacks of all its threads are printed.
     """

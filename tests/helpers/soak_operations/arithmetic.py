@@ -1,6 +1,7 @@
 """Define arithmetic operations: operators and functions on any layout, scalars, overlapping outputs, masks.
 
-Each operation has exactly one correct result, so results must be equal in all bits, except for those of NaN.
+Each operation has exactly one correct result, so the results of PyGPU and NumPy must be equal in all bits, except for
+the bits of NaN.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PAIRS = [
 ]  # fmt: skip
 FEW = 1
 FEW_NAMES = 2
-# For each kind of dtype, the functions whose results are exact or correctly rounded, hence equal on all devices.
+# For each kind of dtype, the functions with exact or correctly rounded results, which are equal on all devices.
 OF_ANY = ["add", "subtract", "equal", "not_equal"]
 OF_ORDERED = ["add", "multiply", "less", "subtract", "equal", "maximum", "minimum", "not_equal", "greater_equal"]
 FUNCTIONS = {
@@ -85,7 +86,7 @@ def agreed(held: Held) -> Held:
 
 
 def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] | None = None) -> Held:
-    """Return a live or a new array of a dtype. If `shape` is given, the array broadcasts to that shape."""
+    """Return a live array or a new array of a dtype. If `shape` is given, the array broadcasts to that shape."""
 
     def fits(other: Held) -> bool:
         if other.twin.dtype != dtype or other.array.device != device or not of_moderate_size(other):

@@ -82,7 +82,7 @@ def asarray_of_ndarray(soak: Soak) -> Held:
 def view_of(soak: Soak, held: Held, name: str, *args: Any) -> Held:
     """Apply the method or function `name` to an array and its NumPy counterpart, and hold the resulting views.
 
-    If NumPy raises an error, PyGPU must raise one too, and the array itself is returned.
+    If NumPy raises an error, PyGPU must raise an error too, and the array itself is returned.
     """
     soak.note(name, args)
 
@@ -131,7 +131,7 @@ def broadcast(soak: Soak) -> Held | None:
 
 @operation(3)
 def view(soak: Soak) -> Held | None:
-    """View the bytes as another dtype, except bool, for which all bytes must be 0 or 1."""
+    """View the bytes of an array as another dtype, except bool, for which all bytes must be 0 or 1."""
     held = soak.pick(in_numbers)
     return held and view_of(soak, held, "view", soak.choices.choice(NUMPYS_OWN[1:]))
 
@@ -144,7 +144,7 @@ def flip(soak: Soak) -> Held | None:
 
 @operation(4)
 def rearrange(soak: Soak) -> Held | None:
-    """Create a view by one of the less common functions."""
+    """Create a view by one of the less common functions for views."""
     if (held := soak.pick(with_axes)) is None:
         return None
     first, second = (soak.choices.randrange(-held.twin.ndim, held.twin.ndim) for _ in range(2))
@@ -309,7 +309,7 @@ def by_the_host_side(soak: Soak) -> Held | None:
 
 @operation(3)
 def get(soak: Soak) -> Held | None:
-    """Download values, and keep them for a later comparison."""
+    """Download the values of an array, and keep them for a later comparison."""
     if (held := soak.pick(of_moderate_size)) is None:
         return None
     if soak.choices.chance(2):

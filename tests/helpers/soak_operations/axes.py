@@ -1,6 +1,6 @@
 """Define operations along axes: reductions, scans, sorting, selection by indices and masks.
 
-Each operation has exactly one correct result, as in arithmetic.py.
+Each operation has exactly one correct result, like the operations in arithmetic.py.
 """
 
 from __future__ import annotations

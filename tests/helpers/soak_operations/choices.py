@@ -13,7 +13,7 @@ import numpy as np
 
 try:
     import ml_dtypes
-except ImportError:  # This Python package of test tools may be missing on a machine with a GPU.
+except ImportError:  # The package ml_dtypes may be missing on a machine with a GPU.
     ml_dtypes = None
 
 NUMBERS = ["bool", "int8", "uint8", "int16", "uint32", "int32", "int64", "float16", "float32", "float64"]
@@ -95,7 +95,7 @@ class Choices(Random):
         return self.values(shape, np.dtype(bool))
 
     def advanced_key(self, shape: tuple[int, ...], *, distinct: bool = False) -> Any:
-        """Return a mask of the first axes, or integers for one axis among slices.
+        """Return a mask for the first axes, or an integer array for one axis after slices for earlier axes.
 
         With `distinct`, the key selects no element twice.
         """

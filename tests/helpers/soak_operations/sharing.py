@@ -30,7 +30,7 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
 
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
-    """Import an array of PyGPU into PyGPU by DLPack: the array itself, or a capsule that hides the memory's owner."""
+    """Import an array of PyGPU into PyGPU by DLPack: the array itself, or its capsule, which hides the owner."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if soak.choices.chance(2):
@@ -60,7 +60,7 @@ def own_interface(soak: Soak) -> Held | None:
 
 @operation(3)
 def numpy_dlpack(soak: Soak) -> Held | None:
-    """Let NumPy write into the memory of a CPU array through DLPack; of other arrays NumPy receives a copy."""
+    """Let NumPy write into the memory of a CPU array through DLPack; from a device array NumPy receives a copy."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if held.array.device.kind != "cpu":
@@ -96,7 +96,10 @@ def peers() -> list[ModuleType]:
 
 @operation(1)
 def peer(soak: Soak) -> Held | None:
-    """Let PyTorch or CuPy add 1 to the elements, and import the memory again. Devices are synchronized explicitly."""
+    """Let PyTorch or CuPy add 1 to the elements, and import the memory again.
+
+    The operation synchronizes the devices explicitly.
+    """
     if not peers():
         return None
     held = soak.pick(lambda held: held.twin.dtype == np.int32 and writeable(held) and held.twin.size > 0)
@@ -125,7 +128,7 @@ def drop(soak: Soak) -> bool | None:
 
 @operation(2)
 def switch(soak: Soak) -> bool:
-    """Make another device and stream current: a new stream, an earlier one, or the device's default stream."""
+    """Make another device and stream current: a new stream, an earlier stream, or the device's default stream."""
     device = soak.choices.choice([device for device in soak.devices if device.kind == soak.device.kind])
     streams = [stream for stream in soak.streams if stream.device == device]
     choice = soak.choices.randrange(3)

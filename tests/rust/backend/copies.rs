@@ -6,8 +6,8 @@ use pygpu::error::Error;
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 
-/// Copy direction of uploads in these tests. A caller of `promised` promises that the stream of the copy does not
-/// capture, and no stream of these tests captures.
+/// Copy direction of uploads in these tests. `promised` requires that the stream of the copy does not capture; no
+/// stream in these tests captures.
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Fake driver to build.
+/// Vendor's library that the tests replace by a fake.
 #[derive(Clone, Copy)]
 pub enum Fake {
     Cuda,

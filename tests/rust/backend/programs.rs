@@ -203,8 +203,8 @@ mod child {
         assert_eq!(compiled.image, b"\x7fELF\nk _ZI0 8\n");
         assert_eq!(compiled.log, "--gpu-architecture=sm_90 -DN=3 --use_fast_math");
         assert_eq!(compiled.lowered, ["_ZI0"]);
-        // NVRTC does not support this architecture, so it compiles PTX for the newest older architecture that it
-        // supports.
+        // The fake NVRTC does not support this device's architecture, so PyGPU compiles PTX for the newest older
+        // architecture that NVRTC supports.
         let compiled = compiler.compile(&CompileRequest { architecture: "sm_100", ..request }).unwrap();
         assert!(compiled.image.starts_with(b".version") && compiled.log.contains("compute_90"));
         let error = compiler.compile(&CompileRequest { architecture: "sm_70", ..request }).unwrap_err();
@@ -219,8 +219,8 @@ mod child {
         builds(folder.path());
     }
 
-    /// Tests that a source is compiled and its functions are found, and that a second load takes the image from the
-    /// cache.
+    /// Tests that a source is compiled and its functions are found, and that a second load of the source takes the
+    /// image from the cache.
     fn builds(folder: &Path) {
         let device = Device::current().unwrap();
         let text = "//!k _Z5scalePf 8\n//!k _ZI0 8 4\n__global__ void scale(float *x); template<class T> __global__ void t(T *x, T a);";

@@ -36,7 +36,7 @@ impl Model {
         Self { offsets: indices(&shape).iter().map(at).collect(), shape }
     }
 
-    /// Returns, for each element in F order, its position in the list `offsets`, which is in C order.
+    /// Returns for each element, in F order, its position in C order.
     pub fn f_order(shape: &[i64]) -> Vec<usize> {
         let reversed: Vec<i64> = shape.iter().rev().copied().collect();
         let back = |index: &Vec<i64>| index.iter().rev().copied().collect::<Vec<_>>();

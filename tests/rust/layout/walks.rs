@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use pygpu::layout::{Layout, LoopNest, LoopNestRules, SharedAxis, StridePattern, fastest};
 
-/// Number of cases. A build without optimisation tests fewer, because a million cases would take half a minute.
+/// Number of cases. A build without optimisation tests fewer cases, because a million would take half a minute.
 const CASES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
 
 /// Generates random numbers by the algorithm SplitMix64.
@@ -102,7 +102,7 @@ impl Case {
     }
 }
 
-/// Offsets of all arrays' elements at one index. `kept` is the number of the index in C order, counted along the axes
+/// Offsets of the elements of all arrays at one index. `kept` is the position of this index in C order along the axes
 /// that are not reduced.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, PartialOrd, Ord)]
 struct Place {
@@ -193,8 +193,8 @@ fn check(case: &Case) {
             "{found:?} in C order"
         ),
         None => {
-            // The loop nest visits the axes that are not reduced in C order. For each of their indices, it visits the
-            // reduced axes in C order.
+            // In C order, the loop nest visits the indices of the axes that are not reduced. For each of these indices,
+            // it visits the indices of the reduced axes in C order.
             let mut sorted = expected.clone();
             sorted.sort_by_key(|place| place.kept); // A stable sort: elements with equal `kept` stay in C order.
             assert_eq!(found, sorted);
@@ -305,7 +305,7 @@ fn loop_nest_rejects_incompatible_shapes_with_numpy_message() {
     assert!(text.contains("operands could not be broadcast together with shapes (2,3) (4,)"), "{text}");
     let (tall, wide) = (of(&[1 << 40, 1]), of(&[1 << 40]));
     assert!(refused(&[&tall, &wide]).contains("array is too big"));
-    // Shapes without elements must be compatible too, so the test includes them.
+    // Shapes of arrays without elements must be compatible, too.
     assert!(refused(&[&of(&[0, 3]), &of(&[0, 4])]).contains("could not be broadcast"));
     assert_eq!(LoopNest::plan(&[&of(&[0, 3]), &of(&[1, 3])], LoopNestRules::default()).unwrap().size(), 0);
 }

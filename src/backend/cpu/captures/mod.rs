@@ -2,8 +2,8 @@
 //! graph.
 //!
 //! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event, and
-//! its later operations are appended to the same list. Hence the order of the list is one of the orders that the waits
-//! allow. Calls that a GPU driver rejects during a capture are rejected here with the same codes. Such calls also
+//! its later operations are appended to the same list. Hence the order of the list satisfies all waits between the
+//! streams. Calls that a GPU driver rejects during a capture are rejected here with the same codes. Such calls also
 //! invalidate the capture, as in the driver.
 
 mod operation;
@@ -21,9 +21,9 @@ use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKi
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Holds the active captures, and the graphs of captures that have ended.
+/// Holds the active captures, and the graphs that ended captures have created.
 pub struct Captures {
-    /// Number of streams that are capturing. While the number is 0, no call takes the lock of `table`.
+    /// Number of streams that are capturing. While it is 0, no call takes the lock of `table`.
     streams: AtomicUsize,
     table: &'static ForkSafeMutex<CaptureRegistry>,
 }
@@ -56,8 +56,8 @@ struct CpuCapture {
     work: Vec<Arc<Operation>>,
     /// Index of the last operation of each stream in the capture.
     last: BTreeMap<usize, usize>,
-    /// If the capture fills the body of a conditional operation: the handle of this body, and the body, which receives
-    /// the captured operations.
+    /// Set if the operations are captured into the body of a conditional operation: the handle of the body, and the
+    /// body.
     body: Option<(usize, Arc<GraphBody>)>,
 }
 
@@ -104,7 +104,8 @@ impl Captures {
         Ok(())
     }
 
-    /// Returns the number of operations captured so far, and the last operation of the stream.
+    /// Returns the number of operations that the capture contains so far, and the last operation of the stream among
+    /// them.
     pub fn captured(&self, stream: StreamHandle) -> Captured {
         let table = self.lock();
         let capture = table.streams.get(&stream.0).and_then(|number| table.captures.get(number));
@@ -121,8 +122,8 @@ impl Captures {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
-    /// Returns an error if the stream is capturing, and invalidates the capture. A wait for work outside of the capture
-    /// calls this function.
+    /// Returns an error if the stream is capturing, and invalidates the capture. Functions that wait for work outside
+    /// of the capture call this function.
     #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_ISOLATION) } else { Ok(()) }
@@ -172,7 +173,7 @@ impl Captures {
         }
     }
 
-    /// Removes a stream, which is being destroyed, from its capture if it takes part in one.
+    /// Removes a stream that is being destroyed from the capture in which it takes part, if there is one.
     pub fn forget(&self, stream: StreamHandle) {
         if self.of(stream).is_some() {
             let mut table = self.lock();
@@ -218,7 +219,7 @@ impl Captures {
         self.count(&table);
         let ended = table.captures.remove(&number).ok_or_else(illegal)?;
         if !ended.is_valid {
-            drop(table); // releases the lock before the work is dropped, because that drop may free an array
+            drop(table); // releases the lock first, because the drop of the work may free an array
             return Err(refuse(operation, error_codes::CAPTURE_INVALIDATED, described(stream)));
         }
         let Some((handle, body)) = ended.body else { return Ok(GraphHandle(table.enter(Arc::new(ended.work)))) };
@@ -232,11 +233,11 @@ impl Captures {
         found.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
-    /// Replaces the work of a graph. A launch in progress continues with the previous work.
+    /// Replaces the recorded work of a graph. A launch in progress continues with the previous work.
     pub fn exchange(&self, operation: &'static str, handle: usize, work: GraphWork) -> Result<()> {
         let mut table = self.lock();
         let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));
-        drop(table); // releases the lock before the work is dropped, because that drop may free an array
+        drop(table); // releases the lock first, because the drop of the work may free an array
         before.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
@@ -341,7 +342,7 @@ pub fn stream_handle(number: usize, non_blocking: bool) -> StreamHandle {
     StreamHandle(number * 2 + usize::from(non_blocking))
 }
 
-/// Whether the stream and the default stream wait for each other.
+/// Returns whether the stream and the default stream wait for each other.
 pub fn is_blocking(stream: StreamHandle) -> bool {
     stream.0.is_multiple_of(2)
 }

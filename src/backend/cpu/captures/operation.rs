@@ -1,5 +1,6 @@
 //! Defines the operations of a captured graph, and conditions. A condition is a 32-bit value in memory; the handle that
-//! kernels receive is its address. The value selects which bodies of conditional operations are executed.
+//! kernels receive is its address. The value determines which body of a conditional operation is executed, and how
+//! often.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,8 @@ use pygpu_base::error::Result;
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
-    /// Prepares the operation at the start of a graph launch, before any operation of the graph is executed.
+    /// Called at the start of a graph launch, before any operation of the graph is executed. Resets the state of the
+    /// operation.
     pub first: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
@@ -29,7 +31,7 @@ pub struct ConditionValue {
 
 impl ConditionValue {
     /// Creates a condition. Each launch of the graph resets the condition's value to `default`. If `default` is `None`,
-    /// the value stays as the previous launch has left it.
+    /// a launch starts with the value that the previous launch has left.
     pub fn new(default: Option<u32>) -> Self {
         Self { number: AtomicU32::new(default.unwrap_or_default()), default }
     }
@@ -74,7 +76,7 @@ impl GraphBody {
 
     /// Executes the operations of the body.
     pub fn run(&self) -> Result<()> {
-        // The work is executed after the lock is released, because it may take the lock itself.
+        // The operations are executed after the lock is released, because an operation may take this lock itself.
         let work = self.lock().clone();
         work.iter().try_for_each(|operation| (operation.work)())
     }

@@ -1,5 +1,5 @@
-//! Tests captures of the CPU backend. Each test has its own backend, because a capture rejects some calls for the whole
-//! device.
+//! Tests captures of the CPU backend. Each test has its own backend, because during a capture some calls are rejected
+//! for the whole device.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 

@@ -2,7 +2,7 @@
 //!
 //! Attributes that can limit a kernel or a program have their true values. Attributes that only describe a GPU's
 //! internals (registers, texture sizes, clocks) have the values of a device of the reported compute capability.
-//! Therefore a kernel that fits the limits of the host also fits such a device.
+//! Therefore a kernel that respects the reported limits also runs on such a device.
 
 use super::{THREADS_PER_BLOCK, WARP_SIZE, cache_bytes, clock_rate, processors};
 
@@ -36,13 +36,13 @@ pub fn attribute(number: i32) -> Option<i32> {
         97 => SHARED_BYTES_OPTIN.cast_signed(),
         9 => CONSTANT_BYTES,
         10 => WARP_SIZE,
-        // Attribute: maximum pitch of a copy in bytes, which the host does not limit.
+        // Attribute: maximum pitch of a copy in bytes. The host has no such limit.
         11 => i32::MAX,
         12 | 82 => REGISTERS,
         13 => clock_rate(),
         16 => processors(),
-        // Attribute: maximum number of threads on a multiprocessor. The value is that of one block, because a processor
-        // of the host runs one block at a time.
+        // Attribute: maximum number of threads on a multiprocessor. The value equals the maximum number of threads in a
+        // block, because a processor of the host runs one block at a time.
         39 => THREADS_PER_BLOCK,
         106 => 1,
         38 => cache_bytes(),
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_attribute_named_by_pycuda_has_a_value() {
-        // CUDA deprecates attribute 44, a limit for arrays, and the host has no value for it.
+        // The host has no value for attribute 44, a limit for arrays, which CUDA has deprecated.
         let without: Vec<i32> = (1..=115).filter(|&number| attribute(number).is_none()).collect();
         assert_eq!(without, [44]);
         assert_eq!((attribute(0), attribute(-1), attribute(100_000)), (None, None, None));

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::MemoryInfo;
 
-/// Names of the files of Linux control groups, version 2 and version 1. The files contain the limit, the present use,
-/// and statistics with the size of caches that the system can drop.
+/// Names of the files of Linux control groups, version 2 and version 1. The files contain the memory limit, the memory
+/// in use, and statistics with the size of the caches that the system can drop.
 const FILES: [(&str, &str, &str, &str); 2] = [
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file "),
     (
@@ -25,7 +25,7 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(path)).ok()
 }
 
-/// Returns the machine's free and total memory, reduced to the container's limit.
+/// Returns the given free and total memory of the machine, reduced to the container's memory limit.
 pub fn within(machine: MemoryInfo) -> MemoryInfo {
     let bounded = FILES.iter().find_map(|&(most, used, statistics, cached)| {
         let (most, used) = (number(&read(most)?)?, number(&read(used)?)?);

@@ -88,8 +88,8 @@ fn field(text: &str, name: &str) -> Option<usize> {
     kibibytes.checked_mul(1024)
 }
 
-/// Computes free and total memory from page counts, for systems without `/proc`. Caches that the system can drop count
-/// as used here, so `free` is too low.
+/// Computes free and total memory from page counts, for systems without `/proc`. These counts include caches that the
+/// system can drop in the used memory, so the returned free memory is too low.
 #[cfg(target_os = "linux")]
 fn from_system() -> Option<MemoryInfo> {
     let ask = |name| {

@@ -1,4 +1,4 @@
-//! Uses the machine's C++ compiler as the backend's [`Compiler`].
+//! Implements the backend's [`Compiler`] by the machine's C++ compiler.
 
 use std::path::{Path, absolute};
 use std::time::SystemTime;
@@ -60,8 +60,8 @@ fn spelled(option: &CompileOption) -> Option<String> {
     })
 }
 
-/// Options with the path of a header file or folder, in the same argument or in the next one. PyGPU accepts them,
-/// because the compiler also reports the files that it reads through these options.
+/// Options whose value, in the same argument or in the next one, is the path of a header file or folder. PyGPU accepts
+/// them, because the compiler also reports the files that it reads through these options.
 const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
 
 /// Returns fingerprints of the files that a compilation read, or `None` if they cannot be determined.

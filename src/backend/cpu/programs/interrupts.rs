@@ -1,5 +1,5 @@
-//! Handles Ctrl-C during a kernel: the engine checks for Ctrl-C, and the resulting Python exception becomes the
-//! launch's error.
+//! Handles Ctrl-C during a kernel: the engine checks whether Ctrl-C was pressed, and the Python exception that this
+//! check raises becomes the launch's error.
 
 use std::cell::RefCell;
 use std::error::Error as StdError;
@@ -12,7 +12,7 @@ use pygpu_cpu_engine::fault_handlers as faults;
 /// An exception that the Python layer has raised, as an opaque error.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
-/// Function that checks for Ctrl-C, and returns the exception if the thread should stop waiting for the kernel.
+/// Function that checks for Ctrl-C. It returns Python's exception if the thread should stop waiting for the kernel.
 pub type InterruptCheck = fn() -> Option<Raised>;
 
 static QUESTION: ForkSafeOnce<InterruptCheck> = ForkSafeOnce::new();
@@ -35,7 +35,7 @@ fn is_interrupted() -> bool {
     is_any
 }
 
-/// Takes the exception that interrupted the last launch on this thread, if any.
+/// Takes the exception that interrupted the last launch on this thread; `None` if no exception did.
 pub fn raised() -> Option<Error> {
     RAISED.with(|slot| slot.borrow_mut().take()).map(Error::Callback)
 }

@@ -86,7 +86,8 @@ fn open_compiler() -> Result<&'static HostCompiler> {
 /// # Safety
 /// The handle came from `load` and was not unloaded.
 unsafe fn library<'a>(module: ModuleHandle) -> &'a Library {
-    // SAFETY: the handle is the address of a leaked box, which the caller guarantees was not unloaded.
+    // SAFETY: the handle is the address of a leaked box, which unloading frees. The caller guarantees that the library
+    // was not unloaded.
     unsafe { &*(module.0 as *const Library) }
 }
 
@@ -188,8 +189,8 @@ impl Launches for Cpu {
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
-        // The lock is held while the loader opens a library. Otherwise a child that is forked meanwhile would contain
-        // partially loaded libraries.
+        // A lock that `fork` also acquires is held while the loader opens a library. Otherwise a child that is forked
+        // meanwhile could contain a partially loaded library.
         static LOADING: ForkSafeMutex<()> = ForkSafeMutex::new(());
         let loading = LOADING.lock();
         let library = Library::load(image, host()).map_err(Error::value)?;
@@ -294,10 +295,11 @@ impl Programs for Cpu {
             // SAFETY: the caller guarantees the conditions of `run`.
             return unsafe { run(kernel, &shape, arguments) };
         }
-        // SAFETY: the caller promises one pointer for each parameter.
+        // SAFETY: the caller promises one pointer to a value for each parameter of the kernel.
         let (kernel, values) = (kernel.clone(), unsafe { CapturedArguments::of(kernel, arguments) });
         self.run("launch", stream, move || {
-            // SAFETY: the values match the parameters; the owner of the capture keeps module and memory alive.
+            // SAFETY: the copied values match the kernel's parameters; the owner of the graph keeps the module and the
+            // memory alive.
             unsafe { run(&kernel, &shape, values.pointers().as_ptr()) }
         })
     }
@@ -312,8 +314,8 @@ impl Programs for Cpu {
             shared_per_block_optin: SHARED_BYTES_OPTIN,
             cooperative: true,
             clusters: false,
-            // A multiprocessor has as many resident threads as one block, because a processor of the host runs one
-            // block at a time.
+            // The number of threads resident on a multiprocessor is that of one block, because a processor of the host
+            // runs one block at a time.
             threads_per_multiprocessor: THREADS_PER_BLOCK.cast_unsigned(),
         })
     }

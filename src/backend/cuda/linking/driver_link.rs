@@ -28,8 +28,8 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
         return Err(Error::not_supported("the driver has no linker (cuLinkCreate)"));
     };
     let _current = driver.enter(device, OPERATION)?;
-    // The logs are declared before the link state, so that they are dropped later: the driver writes them until the
-    // state is destroyed.
+    // The log buffers are declared before the link state, so that they are dropped after it: the driver writes into
+    // them until the state is destroyed.
     let mut jit = Jit::new(wanted);
     let mut state: CUlinkState = std::ptr::null_mut();
     // SAFETY: there are as many options as values; the log buffers have the given sizes and live until the state is
@@ -41,7 +41,8 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     }
     let none = std::ptr::null_mut;
     let parts = inputs.iter().try_for_each(|input| {
-        // The driver expects a zero byte at the end of PTX, and the size includes this byte.
+        // The driver expects a zero byte at the end of PTX, and the size that is passed to the driver includes this
+        // byte.
         let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
         // SAFETY: the link state is alive; the driver copies the given number of bytes; the name is a C string.
         let code = unsafe {
@@ -54,13 +55,13 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
         let (mut image, mut bytes) = (std::ptr::null_mut(), 0);
         // SAFETY: the link state is alive, and the out-parameters are writable.
         match unsafe { complete(state, &mut image, &mut bytes) } {
-            // SAFETY: until the state is destroyed, the driver owns this many bytes; they are copied before the
-            // destruction.
+            // SAFETY: the image has `bytes` bytes, which stay valid until the link state is destroyed; they are copied
+            // before.
             SUCCESS => Ok(unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) }.to_vec()),
             code => Err(("cuLinkComplete", code, format!("{} parts", inputs.len()))),
         }
     });
-    // SAFETY: the link state is alive, and is not used again.
+    // SAFETY: the link state is alive, and is not used after this call.
     unsafe { destroy(state) };
     match linked {
         Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new(), read: None }),

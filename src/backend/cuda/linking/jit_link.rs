@@ -57,8 +57,8 @@ fn number_of(kind: LinkKind) -> u32 {
     }
 }
 
-/// Returns all files and names to try: next to NVRTC, in a toolkit, then through the system's loader. Library versions
-/// newer than the driver's version are tried last.
+/// Returns all file paths and names under which to search for nvJitLink, in order: next to NVRTC, in a toolkit, through
+/// the system's loader. Library versions newer than the driver's version are tried last.
 fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<PathBuf> {
     let mut names = NAMES.to_vec();
     small_sort::sort_by_key(&mut names, |&(major, _)| (major > driver / 1000, -major));
@@ -81,11 +81,11 @@ fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<Pat
 /// The opened nvJitLink library.
 pub struct JitLink(Api);
 
-/// Opens the first file of the search that is a usable nvJitLink. Returns `None` if there is none.
+/// Opens the first usable nvJitLink library of the search. Returns `None` if the search finds none.
 pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<JitLink> {
     candidates(driver, beside, settings).iter().find_map(|path| {
         let library = Library::open(&[path.to_str()?]).ok()?;
-        // SAFETY: the library was found under nvJitLink's name.
+        // SAFETY: the library was found under nvJitLink's name, so its functions have the declared signatures.
         unsafe { Api::load(&library) }.ok().map(JitLink)
     })
 }
@@ -150,7 +150,7 @@ impl JitLink {
         }
         let state = JitLinkage { api, handle };
         for input in inputs {
-            // PTX is text, which ends with a zero byte; the size includes this byte.
+            // PTX is text. The library requires a zero byte at its end, and the size includes this byte.
             let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
             let (kind, bytes) = (number_of(input.kind), data.as_ptr().cast());
             // SAFETY: the link state is alive; the call reads the given number of bytes; the name is a C string.
@@ -159,7 +159,7 @@ impl JitLink {
                 return Err(state.failed("nvJitLinkAddData", code, &format!("{:?}", input.name)));
             }
         }
-        // SAFETY: the link state is alive.
+        // SAFETY: the link state is alive during the call.
         let code = unsafe { (api.nvJitLinkComplete)(handle) };
         if code != SUCCESS {
             return Err(state.failed("nvJitLinkComplete", code, &format!("{} parts", inputs.len())));

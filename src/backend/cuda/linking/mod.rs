@@ -1,8 +1,8 @@
 //! Links separately compiled device code with nvJitLink, from the toolkit or wheel that contains NVRTC. If nvJitLink is
 //! missing or fails, the driver's own linker is used.
 //!
-//! The driver's linker accepts PTX up to the driver's version. nvJitLink accepts PTX from the NVRTC of the same toolkit
-//! or wheel, which may be newer than the driver.
+//! The driver's linker accepts PTX only up to the driver's CUDA version. nvJitLink also accepts newer PTX, from the
+//! NVRTC of the same toolkit or wheel.
 
 mod driver_link;
 mod jit_link;

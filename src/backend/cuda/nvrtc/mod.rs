@@ -69,7 +69,7 @@ pub struct Nvrtc {
 impl Nvrtc {
     pub fn open(library: Library) -> Result<Self> {
         let path = library.path("nvrtcVersion");
-        // SAFETY: the library was found under NVRTC's name.
+        // SAFETY: the library was found under NVRTC's name, so its functions have the declared signatures.
         let api = unsafe { Api::load(&library) }.map_err(|missing| {
             Error::Unavailable(format!("{path} lacks {}: NVRTC 11.2 or newer is needed", missing.join(", ")))
         })?;
@@ -88,8 +88,8 @@ impl Nvrtc {
 
     /// Returns the architecture to compile for, so that a device of architecture `wanted` can run the result.
     fn target(&self, wanted: &str) -> Result<String> {
-        // Code for `sm_90a` runs only on devices of architecture 9.0, so this name is passed unchanged, as is a
-        // `compute_` architecture written by the user.
+        // Code for an architecture such as `sm_90a` runs only on devices of architecture 9.0, so such a name is passed
+        // unchanged. A `compute_` architecture that the user has written is passed unchanged, too.
         let number = wanted.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
         let Some(number) = number else { return Ok(wanted.to_owned()) };
         if self.architectures.contains(&number) {
@@ -124,13 +124,13 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
         CompileOption::NoWarnings => "--disable-warnings".to_owned(),
         CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-        // Relocatable code is not complete: the module `linking` must link it.
+        // Relocatable code is incomplete: the module `linking` links it before it is loaded.
         CompileOption::Relocatable(true) => "--relocatable-device-code=true".to_owned(),
         CompileOption::Own(text) => match text.trim_start_matches('-') {
             // Kernel sources contain no host functions, so every function may be compiled for the device.
             "expt-relaxed-constexpr" => "--device-as-default-execution-space".to_owned(),
-            // NVRTC needs neither of these options. PyGPU passes a stream to each launch, so the option for the default
-            // stream has no effect, and NVRTC always enables device lambdas.
+            // NVRTC needs neither the option for the default stream nor that for device lambdas. PyGPU passes a stream
+            // to each launch, and NVRTC always enables device lambdas.
             "expt-extended-lambda" | "extended-lambda" => return Ok(None),
             word if word.starts_with("default-stream") => return Ok(None),
             _ => text.clone(),
@@ -219,7 +219,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Checks at compile time that the declared signatures match the header, as `sys` does for the driver's functions.
+    /// Checks at compile time that the signatures declared above match NVRTC's header, as `sys` does for the driver's
+    /// functions.
     mod signatures {
         use super::*;
         use cudarc::nvrtc::sys::{self, nvrtcProgram};

@@ -27,8 +27,8 @@ const BUILTINS: &str = "nvrtc-builtins64";
 /// Environment variables that contain the folder of a CUDA toolkit.
 const HOMES: [Variable; 2] = [Variable::CUDA_HOME, Variable::CUDA_PATH];
 
-/// Returns the library names in order of preference for a driver version. An image compiled by a newer CUDA version
-/// than the driver's may fail to load.
+/// Returns the library names in order of preference for a driver version. An image that was compiled by a newer CUDA
+/// version than that of the driver may fail to load.
 fn names(driver: i32) -> Vec<&'static str> {
     let fits = |major: i32| major <= driver / 1000;
     let mut names: Vec<_> = NAMES.to_vec();
@@ -36,7 +36,8 @@ fn names(driver: i32) -> Vec<&'static str> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns all files and names to try, in order; only the user's file if an environment variable names one.
+/// Returns all file paths and names under which to search for NVRTC, in order. If an environment variable names a file,
+/// returns only this file.
 pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     if let Some(file) = settings.filled(Variable::NVRTC) {
         return vec![PathBuf::from(file)];
@@ -72,7 +73,7 @@ pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
     )
 }
 
-/// Opens the first file of the search that is a usable NVRTC.
+/// Opens the first usable NVRTC library of the search.
 ///
 /// # Errors
 /// `Unavailable` with all names that were tried and the package to install.
@@ -157,7 +158,7 @@ pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     }
     roots.extend(roots.clone().iter().map(|root| root.join("cccl")));
     let mut folders: Vec<PathBuf> = Vec::new();
-    // A toolkit has these headers in one or two folders, while each wheel has a separate folder.
+    // A toolkit has all headers in one or two folders, whereas each wheel has its own header folder.
     for header in ["cuda_runtime.h", "thrust/complex.h", "cub/cub.cuh", "curand_kernel.h"] {
         if let Some(folder) = roots.iter().find(|root| root.join(header).exists())
             && !folders.contains(folder)

@@ -187,7 +187,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Checks at compile time that the declared signatures match the header, as `abi` does for the runtime's functions.
+    /// Checks at compile time that the signatures declared above match hiprtc's header, as `abi` does for the runtime's
+    /// functions.
     mod signatures {
         use super::*;
         use cubecl_hip_sys::{self as sys, hiprtcProgram};

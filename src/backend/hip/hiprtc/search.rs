@@ -27,7 +27,8 @@ fn names(runtime: &str) -> Vec<&'static str> {
     names
 }
 
-/// Returns all files and names to try, in order. `runtime` is the path of the runtime.
+/// Returns all file paths and names under which to search for hiprtc, in order. `runtime` is the path of AMD's runtime
+/// library.
 fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let names = names(runtime);
     let mut found = hints.to_vec();
@@ -53,7 +54,7 @@ pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String
     format!("hiprtc\n{}", identity_of_first(&candidates(runtime, hints, settings), settings))
 }
 
-/// Opens the first file of the search that is a usable hiprtc.
+/// Opens the first usable hiprtc library of the search.
 ///
 /// # Errors
 /// `Unavailable` with all names that were tried and the package to install.
@@ -62,7 +63,7 @@ pub fn open(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Result<Lib
     for candidate in candidates(runtime, hints, settings) {
         let Some(name) = candidate.to_str() else { continue };
         match Library::open(&[name]) {
-            // The runtime is always found, but not every version contains hiprtc's functions.
+            // The runtime library always exists, but not every version of it contains hiprtc's functions.
             Ok(library) if library.has("hiprtcVersion") => return Ok(library),
             Ok(_) => attempts.push(Attempt { name: name.to_owned(), error: "it has no hiprtcVersion".to_owned() }),
             Err(failed) => attempts.extend(failed),

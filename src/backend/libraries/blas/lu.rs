@@ -69,8 +69,8 @@ impl Blas {
                 let operation = u32::from(transposed) + if self.is_hip() { 111 } else { 0 };
                 let mut wrong = 0;
                 let getrs = self.lu.getrs.get(number).copied().flatten();
-                // SAFETY: the caller guarantees that handle and addresses are valid; the out-parameter is writable, and
-                // written before the call returns.
+                // SAFETY: the caller guarantees that the handle is alive and the addresses refer to the task's arrays;
+                // the out-parameter is writable, and the library writes it before the call returns.
                 let code = getrs.map(|getrs| unsafe {
                     getrs(handle.raw(), operation, n, k, matrices, n, pivots, sides, n, &mut wrong, batch)
                 });
@@ -78,7 +78,7 @@ impl Blas {
             }
             _ => {
                 let getrf = self.lu.getrf.get(number).copied().flatten();
-                // SAFETY: the caller guarantees that handle and addresses are valid.
+                // SAFETY: the caller guarantees that the handle is alive and the addresses refer to the task's arrays.
                 let code = getrf.map(|getrf| unsafe { getrf(handle.raw(), n, matrices, n, pivots, fourth, batch) });
                 (code, "getrfBatched")
             }

@@ -6,12 +6,12 @@ use super::{Factorization, FactorizationKind, I, P, Solver, SolverHandle};
 use crate::{BackendKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Memory that the library needs for a factorization.
+/// Sizes of the workspace that the library needs for a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SolverWorkspace {
-    /// Size of the device memory in elements, as the library reported it.
+    /// Size of the workspace in device memory, in elements of the matrix, as the library reports it.
     asked: usize,
-    /// Size of the device memory in bytes.
+    /// Size of the workspace in device memory, in bytes.
     pub bytes: usize,
     /// Size of the host memory in bytes.
     pub host: usize,

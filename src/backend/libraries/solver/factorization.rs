@@ -9,7 +9,7 @@ pub enum FactorizationKind {
     Lu,
     /// Solution of a linear system with LU factors. It overwrites `b` with the solution.
     LuSolve {
-        /// Whether to solve with the transposed matrix.
+        /// Whether to solve the system with the transposed matrix.
         transposed: bool,
     },
     /// LU factorization of a batch of small matrices.
@@ -21,12 +21,12 @@ pub enum FactorizationKind {
     },
     /// Cholesky factorization. It overwrites `a` with the factor.
     Cholesky {
-        /// Whether the lower triangle is read and written.
+        /// Whether the lower triangle is read and written, instead of the upper one.
         lower: bool,
     },
     /// Cholesky factorization of a batch of small matrices.
     CholeskyOfMany {
-        /// Whether the lower triangles are read and written.
+        /// Whether the lower triangles are read and written, instead of the upper ones.
         lower: bool,
     },
     /// QR factorization. It overwrites `a` with the triangular factor and with reflectors, which represent the
@@ -34,7 +34,7 @@ pub enum FactorizationKind {
     Qr,
     /// Conversion of the reflectors of a QR factorization to orthonormal columns.
     QrVectors,
-    /// Eigenvalues of a symmetric matrix. The computation overwrites `a` with the eigenvectors.
+    /// Eigenvalues of a symmetric matrix. If eigenvectors are computed, they overwrite `a`.
     Eigh {
         /// Whether the lower triangle is read, instead of the upper one.
         lower: bool,
@@ -106,7 +106,7 @@ impl FactorizationKind {
         matches!(self, Self::LuOfMany | Self::LuSolveOfMany { .. })
     }
 
-    /// Returns whether the library waits for the device inside the call, which would invalidate a capture.
+    /// Returns whether the library's function waits for the device. Such a wait invalidates an active capture.
     pub const fn waits(self) -> bool {
         use FactorizationKind::{Eig, Eigh, EighOfMany, Svd, SvdByQr, SvdOfMany};
         matches!(self, Eig { .. } | Eigh { .. } | EighOfMany { .. } | Svd { .. } | SvdByQr { .. } | SvdOfMany { .. })
@@ -145,7 +145,7 @@ pub struct Factorization {
     pub m: usize,
     /// Number of columns of each matrix in the first array.
     pub n: usize,
-    /// Number of columns of the right-hand sides, or number of reflectors.
+    /// Number of columns of the right-hand sides, or number of reflectors, depending on `kind`.
     pub k: usize,
     /// Device addresses of the arrays, in the order of `parts`.
     pub addresses: [usize; Self::PARTS],
@@ -155,7 +155,7 @@ impl Factorization {
     /// Maximum number of arrays that one factorization reads or writes.
     pub const PARTS: usize = 6;
 
-    /// Returns the number of singular values of a matrix.
+    /// Returns the number of singular values of each matrix.
     pub fn few(&self) -> usize {
         self.m.min(self.n)
     }
@@ -201,7 +201,7 @@ impl Factorization {
         }
     }
 
-    /// Returns whether the sizes are consistent and fit the library's integer types.
+    /// Returns whether the sizes of the factorization are consistent and fit the library's integer types.
     pub fn is_sound(&self) -> bool {
         let fits = |number: usize| i32::try_from(number).is_ok();
         let is_square = self.m == self.n;

@@ -135,12 +135,12 @@ impl Element {
         }
     }
 
-    /// Returns the size in bytes of an element, or of the real part of a complex one.
+    /// Returns the size in bytes of an element, or of the real part of a complex element.
     pub const fn real_bytes(self) -> usize {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
     }
 
-    /// Returns the complex type of the same precision.
+    /// Returns the complex element type with the same precision.
     pub const fn complex(self) -> Self {
         match self {
             Self::Float32 | Self::Complex64 => Self::Complex64,
@@ -186,7 +186,7 @@ pub struct SolverHandle {
     params: P,
 }
 
-// SAFETY: any thread may use the library's objects, one thread at a time.
+// SAFETY: the library allows any thread to use its objects, one thread at a time.
 unsafe impl Send for SolverHandle {}
 
 /// Key of the handle pool: backend, device number, and the device's reset epoch.
@@ -269,7 +269,7 @@ impl Solver {
         }
     }
 
-    /// Destroys the library objects of a handle, whose device must be current. If the creation of the handle failed,
+    /// Destroys the library objects of a handle, whose device must be current. After a failed creation of the handle,
     /// some of these objects do not exist.
     pub fn destroy(&self, handle: &SolverHandle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
@@ -281,7 +281,8 @@ impl Solver {
         ];
         for (object, end) in all {
             if let (false, Some(end)) = (object.is_null(), end) {
-                // SAFETY: the object was created by `handle`, and the caller uses the handle for nothing else. An error could not be handled.
+                // SAFETY: the object was created by `handle`, and the caller does not use the handle any more. An error
+                // of the destruction is ignored, because it could not be handled.
                 let _ = unsafe { end(object) };
             }
         }

@@ -12,8 +12,8 @@ fn identity_without_reading(path: &Path) -> Option<String> {
     Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
 }
 
-/// Identifies the first candidate file that exists. A candidate without a folder, which only the system's loader can
-/// find, is identified by the loader's search path and the files of this name in it.
+/// Returns a text that identifies the first candidate file that exists. A candidate without a folder, which only the
+/// system's loader can find, is identified by the loader's search path and the files of this name in it.
 pub fn identity_of_first(candidates: &[PathBuf], settings: &Settings) -> String {
     let mut text = String::new();
     for candidate in candidates {

@@ -1,7 +1,7 @@
 //! Opens a vendor's library at run time, and records failed attempts with their reasons.
 //!
 //! An opened library is never closed: a driver starts threads and installs exit handlers, and closing the library would
-//! unmap their code. A missing library or symbol must never cause a panic.
+//! unmap their code. A missing library or symbol is an error or a `None`, never a panic.
 
 pub mod file_identity;
 
@@ -60,7 +60,7 @@ impl Library {
     /// # Safety
     /// `T` is the function pointer type of the symbol.
     pub unsafe fn get<T: Copy>(&self, symbol: &str) -> Option<T> {
-        // The assertion rejects at compile time a `T` that is not as wide as a pointer.
+        // This assertion fails at compile time if `T` is not as wide as a pointer.
         const { assert!(size_of::<T>() == size_of::<*mut c_void>(), "a symbol is one pointer wide") };
         // SAFETY: the caller guarantees that the symbol has the type `T`; the library is never closed, so the copy
         // stays valid.
@@ -69,7 +69,7 @@ impl Library {
 
     /// Returns whether the library has a symbol.
     pub fn has(&self, symbol: &str) -> bool {
-        // SAFETY: the address is not used.
+        // SAFETY: the symbol is only looked up; its address is not used.
         unsafe { self.get::<*const c_void>(symbol) }.is_some()
     }
 

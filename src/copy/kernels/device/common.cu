@@ -1,5 +1,5 @@
-// A unit consists of UNIT bytes, which one load and one store move: an unsigned integer, or a structure of four 32-bit
-// integers. This code includes no header and uses no warp size, so that NVRTC, hiprtc and the CPU's compiler accept it.
+// A unit is an unsigned integer, or a structure of four 32-bit integers, with UNIT bytes. One load and one store copy a
+// unit. This code includes no header and uses no warp size, so that NVRTC, hiprtc and the CPU's compiler accept it.
 typedef unsigned int move_u32;
 typedef unsigned long long move_u64;
 typedef long long move_i64;

@@ -6,10 +6,10 @@
 struct Move {
     char *to;                  // a pointer, so that compilers infer that the address is in global memory
     const char *from;
-    move_i64 length;           // number of units in a row
+    move_i64 length;           // length of one array row, in units of UNIT bytes
     move_i64 to_step, from_step;
     move_u64 blocks;
-    pygpu::divisor within;     // number of blocks in a row, or with AGAIN number of rows
+    pygpu::divisor within;     // number of thread blocks per row, or with AGAIN number of rows
     Axes axes;                 // the axes along which rows repeat
     VALUE
 };

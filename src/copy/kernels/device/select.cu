@@ -19,7 +19,7 @@ struct Move {
     const move_i64 *table;
     move_u64 units;
 #endif
-    Axes axes; // the array that the table addresses has step 0 along the table's axis
+    Axes axes; // the array to which the table's offsets apply has step 0 along the table's axis
 };
 
 __device__ inline bool select(const Move &move, Number number, char *&to, const char *&from, bool &is_refused) {

@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_squares(Move move) {
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
         move_u32 plane = move.tiles.quotient(block);
         move_u32 tile = block - plane * move.tiles.length;
-        // The order of thread blocks is such that concurrent thread blocks process a square of tiles, and thus long
-        // contiguous ranges of source and target.
+        // Thread blocks that run at the same time process a square of tiles, and thus access long contiguous ranges of
+        // source and target.
         move_u32 strip = move.strip.quotient(tile), place = tile - strip * move.strip.length;
         move_u32 left = (move_u32)move.tiles_y - strip * GROUP, rows = left < GROUP ? left : GROUP;
         move_u32 tile_y = strip * GROUP + place % rows, tile_x = place / rows;

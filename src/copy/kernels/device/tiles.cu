@@ -33,8 +33,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_tiles(Move move) {
         const int long_y = move.length_y - first_y < TILE_Y ? (int)(move.length_y - first_y) : TILE_Y;
         to += first_x * move.to_x + first_y * move.to_y;
         from += first_x * move.from_x + first_y * move.from_y;
-        // Both sides of a tile are powers of two and at most THREADS. Therefore a thread reads all its units at one y,
-        // and writes all its units at one x.
+        // The lengths of a tile's sides are powers of two and at most THREADS. Therefore a thread reads all its units
+        // at one index along y, and writes all its units at one index along x.
         const int read_y = threadIdx.x % TILE_Y, read_x = threadIdx.x / TILE_Y;
         const int write_x = threadIdx.x % TILE_X, write_y = threadIdx.x / TILE_X;
         const char *source = from + read_x * move.from_x + read_y * move.from_y;

@@ -79,8 +79,8 @@ struct pygpu_cpu_launch {
     char *message;  // buffer for the text of a failure; the next field is its size, including the final zero
     unsigned long long message_bytes;
     unsigned long long seed;
-    unsigned long long *place;          // receives the offset of a failing instruction of the library
-    const struct pygpu_cpu_host *host;  // null if there are no signal handlers; a fault then ends the process
+    unsigned long long *place;          // receives the offset in the library of the instruction that failed
+    const struct pygpu_cpu_host *host;  // null without signal handlers; a fault in a kernel then ends the process
 };
 
 struct pygpu_cpu_parameter {
@@ -154,8 +154,8 @@ const struct pygpu_cpu_row *pygpu_cpu_rows(unsigned *rows, unsigned *threads);
 void *pygpu_cpu_room(unsigned long long bytes);
 void pygpu_cpu_room_back(void *);
 void *pygpu_cpu_dynamic_shared(void);
-// Registers a function that sets a source's own pointer to dynamic shared memory. Every OS thread calls the function
-// when it begins to work on a launch.
+// Registers a function that sets the compiled source's variable that points to dynamic shared memory. Every OS thread
+// calls the function when it begins to work on a launch.
 void pygpu_cpu_at_start(void (*set)(void *memory));
 unsigned long long pygpu_cpu_clock(void);
 [[noreturn]] void pygpu_cpu_assert(const char *condition, const char *file, int line, const char *function);

@@ -22,12 +22,12 @@ public:
         last->used += bytes;
         return place;
     }
-    // Frees the block at `place`, which must be the one that was allocated last.
+    // Frees the memory block at `place`, which must be the most recently allocated one.
     void give(void *place) {
         last->used = size_t(static_cast<char *>(place) - last->memory());
         if (!last->used && last->before) drop();
     }
-    // Frees the blocks that a failed launch has not freed.
+    // Frees the memory blocks that a failed launch has not freed.
     void reset() {
         if (!last) return;
         while (last->before) drop();

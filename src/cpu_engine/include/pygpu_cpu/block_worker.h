@@ -138,7 +138,8 @@ public:
         leave();
     }
 
-    // Main loop of a fiber: starts one thread after another, until ready threads should continue instead.
+    // Main loop of a fiber: runs one thread of the block after another, until waiting threads have become ready and
+    // should continue instead.
     [[noreturn]] void live() {
         arrive();
         if (launch.task->is_whole) live_whole();
@@ -178,8 +179,8 @@ public:
     const char *shared_end() const { return shared_map + shared_map_bytes; }
     const pygpu_cpu_host *host() const { return launch.shape->host; }
     bool failed() const { return launch.failed(); }
-    // Called from a signal handler. Leaves the kernel's code by a switch to the scheduler's stack, either permanently
-    // or for an interrupt check.
+    // Called from a signal handler. Leaves the kernel's code by a switch to the scheduler's stack: permanently after a
+    // failure, or until the kernel is resumed after an interrupt check.
     void leave_text() { leave_to_scheduler(); }
 
     // Runs the interrupt check on the launching thread, if the user pressed Ctrl-C.
@@ -190,7 +191,8 @@ public:
     }
 
 private:
-    // Reports a synchronizing operation that the conversion of the kernel to loops did not detect.
+    // Reports an error for a synchronizing operation in a kernel that was converted to loops. The conversion did not
+    // detect the operation.
     [[noreturn]] void refuse(const char *name, const char *file, int line) {
         fail(PYGPU_CPU_TRAP, "kernel %s: %s at %s:%d waits for threads that run one behind the other: an error of PyGPU, which please report",
              kernel(), name, file, line);
@@ -327,7 +329,8 @@ private:
 #endif
     }
 
-    // Wraps a position in the ring buffer by a comparison, which is faster than a division.
+    // Returns a position in the ring buffer, wrapped around at the buffer's end by a comparison, which is faster than a
+    // division.
     unsigned in_ring(unsigned place) const { return place < count ? place : place - count; }
     void take_next() {
         current = ready[ready_first];
@@ -342,7 +345,7 @@ private:
         threads[thread].state = State::going;
         ready[in_ring(ready_first + ready_count++)] = thread;
     }
-    // Removes a thread from the list of ready threads and keeps the order of the other threads.
+    // Removes a thread from the list of ready threads, and keeps the order of the other threads in it.
     void take_off_the_list(unsigned thread) {
         unsigned kept = 0;
         for (unsigned i = 0; i < ready_count; i++) {
@@ -365,8 +368,8 @@ private:
         threads[current].state = State::ended;
         living--;
         warps[w].living &= ~(Lanes(1) << current % WARP);
-        // The remaining threads do not wait for a thread that has ended. If they only waited for this thread, they
-        // continue now.
+        // Barriers and warp operations do not wait for a thread that has ended. Threads that waited only for this
+        // thread continue now.
         if (meeting.arrived && meeting.arrived == living) open_barrier();
         for (unsigned lane = 0; lane < WARP && warps[w].waiting; lane++)
             if (warps[w].waiting >> lane & 1)
@@ -386,7 +389,7 @@ private:
         }
         return group;
     }
-    // Returns the lanes that the operation waits for, if all of them have arrived; otherwise 0.
+    // Returns the lanes for which a warp operation waits if all these lanes have arrived, otherwise 0.
     Lanes complete_group(unsigned w, const Call &call) const {
         Lanes needed = warps[w].living & (call.converged ? ~Lanes(0) : call.mask);
         if (needed & ~warps[w].waiting) return 0;
@@ -402,7 +405,8 @@ private:
         for (unsigned lane = 0; lane < WARP; lane++)
             if (group >> lane & 1) put_on_the_list(w * WARP + lane);
     }
-    // Called when no thread can continue. Completes each operation without a mask, with the lanes that have arrived.
+    // Called when no thread of the block can continue. Completes each warp operation that has no mask, with the lanes
+    // that have arrived.
     bool complete_whoever_arrived() {
         bool any = false;
         for (unsigned w = 0; w < warp_count; w++)

@@ -1,5 +1,5 @@
-// Entry of a kernel that is launched by its name. The arguments are passed as pointers and copied once. Every thread
-// calls the kernel with these copies.
+// Entry of a kernel that is launched by its name. The launching thread passes pointers to the arguments, whose values
+// are copied once. Every thread calls the kernel with these copies.
 #ifndef PYGPU_CPU_ENTRY_H
 #define PYGPU_CPU_ENTRY_H
 

@@ -15,8 +15,8 @@ unsigned long long instruction_of(const void *context) {
 #endif
 }
 
-// Returns the address of the instruction after the call of the interrupted function. The function must not have pushed
-// anything on the stack yet.
+// Returns the return address of the interrupted function, i.e. the address after its call. The function must not have
+// pushed anything on the stack yet.
 unsigned long long caller_of(const void *context) {
     const ucontext_t *at = static_cast<const ucontext_t *>(context);
 #if defined(__linux__) && defined(__x86_64__)
@@ -57,8 +57,8 @@ void Guarded::on_signal(pygpu_cpu_guarded *guarded, int number, const void *info
 void Guarded::signalled(int number, const siginfo_t *information, const void *context) {
     unsigned long long instruction = instruction_of(context);
     if (number == self().host()->nudge) {
-        // Another thread failed. If this thread cannot abandon the kernel at this instruction, the thread that failed
-        // sends the signal again.
+        // The signal means that another thread of the launch has failed. If this thread cannot abandon the kernel at
+        // the interrupted instruction, the failed thread sends the signal again.
         if (self().failed() && may_leave(instruction, context)) self().leave_text();
         return;
     }
@@ -69,7 +69,7 @@ void Guarded::signalled(int number, const siginfo_t *information, const void *co
         self().leave_text();
         return;
     }
-    // A signal that another process or raise() has sent is not a fault of the kernel.
+    // A signal that was sent by another process or by raise() is not caused by the kernel.
     if (information->si_code <= 0) return tell_the_end(number);
     // If the fault is a call of an invalid function pointer, no function that could hold a lock is running, so the
     // kernel may be abandoned.
@@ -145,7 +145,7 @@ void run_thread(const pygpu_cpu_task *task) {
     } catch (...) {
         snprintf(what, sizeof what, "an exception that nobody caught");
     }
-    // `fail` never returns. It is therefore called only after the catch block has ended, which frees the exception.
+    // `fail` never returns. It is therefore called only after the end of the catch block, where the exception is freed.
     uint3 b = pygpu_cpu_block_index, t = here->index();
     here->fail(PYGPU_CPU_FAULT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", here->kernel(), b.x, b.y, b.z, t.x, t.y, t.z, what);
 #else

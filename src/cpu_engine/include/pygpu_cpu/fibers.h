@@ -178,8 +178,8 @@ private:
             fiber.stacks = block->stacks;
             fiber.bit = 1u << i;
             fiber.bottom = block->stacks->memory + bytes_ * size_t(i) + page_;
-            // The top has a different offset within its page for each stack, because equal offsets in all stacks would
-            // map to few cache lines.
+            // The top of each stack has a different offset within its page. With equal offsets, the tops of all stacks
+            // would compete for the same few cache lines.
             fiber.top = fiber.bottom - page_ + bytes_ - size_t(blocks_count_ * PER_BLOCK + i) * 320 % 4096 / 64 * 64;
             give(&fiber);
         }

@@ -66,7 +66,8 @@ inline double scaled_erfc(double x) {
 }
 
 // Modified Bessel functions of the first kind, by Hankel's asymptotic series, or by the power series, whose terms are
-// positive. The exponential of half the argument does not overflow before the result.
+// positive. The exponential is computed from half the argument, because it would otherwise overflow for some finite
+// results.
 inline double bessel_i(int order, double x) {
     if (fabs(x) > 30) {
         double a = fmin(fabs(x), 1e3), root = exp(0.5 * a), sum = 1;
@@ -86,7 +87,7 @@ inline double bessel_i(int order, double x) {
 #define PYGPU_CPU_TWO(type) (type x, type y)
 #define PYGPU_CPU_THREE(type) (type x, type y, type z)
 #define PYGPU_CPU_FOUR(type) (type x, type y, type z, type w)
-// Defines a function for double and for float. Both compute in double.
+// Defines a mathematical function for double and for float. Both versions compute in double.
 #define PYGPU_CPU_MATH(name, parameters, expression)                                       \
     PYGPU_CPU_FUNCTION double name parameters(double) { return expression; }               \
     PYGPU_CPU_FUNCTION float name##f parameters(float) { return float(expression); }       \
@@ -141,7 +142,8 @@ PYGPU_CPU_FUNCTION float normf(int n, const float *v) {
 }
 PYGPU_CPU_FUNCTION float fdividef(float x, float y) { return x / y; }
 
-// min and max of two numbers, in the type to which C++ converts both. A NaN argument is ignored.
+// min and max of two numbers, in the common type to which C++ converts them. If one argument is NaN, the result is the
+// other argument.
 namespace pygpu_cpu {
 template <class T> constexpr bool number = one_of<T, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                                                   unsigned long, long long, unsigned long long, bool, float, double>;

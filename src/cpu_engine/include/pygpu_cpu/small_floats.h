@@ -7,9 +7,9 @@ extern "C++" {
 
 namespace pygpu_cpu {
 
-// `Format` defines `widen` to float, `narrow` from float, and the bits of `infinity`. The functions are friends, so
-// that they are found by the type of an argument and accept convertible arguments, like the overloads in CUDA's
-// headers.
+// `Format` defines the conversions `widen` to float and `narrow` from float, and the bit pattern of `infinity`. The
+// functions are friends, so that they are found by the type of an argument and accept convertible arguments, like the
+// overloads in CUDA's headers.
 template <class Format> struct small_float {
     unsigned short bits;
 

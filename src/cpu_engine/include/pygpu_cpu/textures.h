@@ -43,7 +43,7 @@ struct image {
 
 inline const image &image_of(unsigned long long object) { return *reinterpret_cast<const image *>(object); }
 
-// The type and the number of the channels of an element type.
+// The channel type and the number of channels of an element type.
 template <class T> struct texel { using part = T; static constexpr unsigned count = 1; };
 #define PYGPU_CPU_TEXEL(name, type)                                                                                  \
     template <> struct texel<name##1> { using part = type; static constexpr unsigned count = 1; };                   \
@@ -117,7 +117,8 @@ template <class T> T as(const words &from) {
     return result.value;
 }
 
-// Applies the address mode to an index that may be outside of the axis. Returns -1 for the border colour.
+// Applies the address mode to an index that may be outside of the axis. Returns the resulting index, or -1 if the
+// border colour must be used.
 inline long long resolved(long long index, long long count, unsigned mode, bool normalized) {
     if (index >= 0 && index < count) return index;
     if (mode == cudaAddressModeBorder) return -1;

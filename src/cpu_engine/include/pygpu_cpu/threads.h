@@ -33,7 +33,8 @@ int printf(const char *, ...);
 #define hipGridDim_y (gridDim.y)
 #define hipGridDim_z (gridDim.z)
 
-// Source position of a call. The position appears in messages and distinguishes the calls of operations without a mask.
+// Source position of a call. Messages contain the position. For operations without a mask, lanes take part in one
+// operation only if they call it at the same position.
 #define PYGPU_CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 PYGPU_CPU_FUNCTION void __syncthreads(PYGPU_CPU_PLACE) {
@@ -68,8 +69,8 @@ PYGPU_CPU_FUNCTION void __threadfence_block() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __threadfence_system() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __nanosleep(unsigned) { pygpu_cpu_yield(); }
 
-// These functions, for kernels that start before the previous kernel has ended, do nothing: on the CPU, launches run
-// one after another.
+// The following functions do nothing: they are for kernels that start before the previous kernel has ended, and on the
+// CPU launches run one after another.
 PYGPU_CPU_FUNCTION void cudaGridDependencySynchronize() {}
 PYGPU_CPU_FUNCTION void cudaTriggerProgrammaticLaunchCompletion() {}
 

@@ -38,8 +38,8 @@ struct from_other {
     static unsigned source(unsigned me, const lane &l) { return (me ^ l.argument) <= (me | (l.width - 1)) ? me ^ l.argument : me; }
 };
 
-// Shuffles values. On a GPU, the value of a lane that does not take part is undefined; here the reader gets its own
-// value.
+// Shuffles values. If the lane to read from does not take part, the result is undefined on a GPU; here the reader gets
+// its own value.
 template <class T, class From> void shuffle(lane *l, lanes present) {
     each(present, [&](unsigned me) {
         unsigned source = From::source(me, l[me]);

@@ -24,8 +24,8 @@ struct Drawn {
     block: usize,
     offset: i64,
     order: MemoryOrder,
-    /// Selects the view of the block. Views that are reversed, strided or have an additional axis do not qualify for
-    /// the fast path.
+    /// Selects one of several views of the memory block. Views that are reversed, strided or have an additional axis do
+    /// not qualify for the fast path.
     view: u8,
 }
 

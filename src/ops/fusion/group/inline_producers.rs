@@ -12,8 +12,8 @@ use pygpu_array::DeferredArray;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
 
-/// Returns the kernel of the consumer at index `place`. This kernel also computes all operations whose results only the
-/// consumer needs, if layouts and kernel limits allow it.
+/// Returns the kernel of the consumer at index `place`. If layouts and kernel limits permit, this kernel also computes
+/// all operations whose results only the consumer needs.
 pub(super) fn consumer(nodes: &Nodes, needs: &Dependencies, place: usize) -> FusionGroup {
     let alone =
         || FusionGroup { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
@@ -51,7 +51,7 @@ fn only_for(nodes: &Nodes, needs: &Dependencies, consumer: &DeferredNode, last: 
     places
 }
 
-/// Whether each operation that reads a result reads the whole result in the layout in which it was computed.
+/// Whether all `readers` of the result of an operation read the whole result, in the layout in which it is computed.
 fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, node: &DeferredNode) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
@@ -60,13 +60,13 @@ fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, n
 }
 
 /// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires these operands
-/// to have the layout of the inlined results. A write into an existing array requires that an operand that overlaps
-/// this array is exactly this array.
+/// to have the layout of the inlined results. A write into an existing array requires that each operand that overlaps
+/// the array is identical to it.
 fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &DeferredNode) -> bool {
     match &consumer.target {
         Some(target) => {
             let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));
-            // An operand that has no memory yet cannot overlap the target.
+            // An operand whose memory is not allocated yet cannot overlap the target of the write.
             let meets = |leaf: &&DeferredArray| {
                 leaf.materialized()
                     .is_ok_and(|leaf| copy::may_overlap(target, leaf) && !copy::is_same_place(target, leaf))
@@ -93,7 +93,7 @@ fn has_layout_of(leaf: &DeferredArray, made: &Layout) -> bool {
 
 /// Whether the first element of a dense array is aligned for vector loads. A memory block that is not allocated yet
 /// will be aligned like all pool blocks, so only the array's offset in the block matters. The launch checks the address
-/// again.
+/// when the memory is allocated.
 pub(in super::super) fn is_on_even_ground(leaf: &DeferredArray) -> bool {
     leaf.layout().size() == 1 || leaf.phase() == 0
 }

@@ -14,7 +14,8 @@ use pygpu_memory::Allocation;
 
 impl PendingQueue {
     /// Returns the size in bytes of the large operands that only nodes keep alive, minus the size of referenced results
-    /// that have no memory yet. The reference `leaving` is not counted, because the caller is about to drop it.
+    /// that have no memory yet. The caller's reference to the block `leaving` is not counted, because the caller is
+    /// about to drop it.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
@@ -43,7 +44,8 @@ impl PendingQueue {
         operands.saturating_sub(results)
     }
 
-    /// Returns the reason for the flush that must precede a node with a result of `bytes` bytes, if the queue is full.
+    /// Returns the reason for the flush that must precede a node with a result of `bytes` bytes, if the queue's limits
+    /// would be exceeded.
     pub(super) fn is_full(&self, bytes: usize) -> Option<FlushReason> {
         if self.nodes.is_empty() {
             return None;
@@ -78,8 +80,8 @@ impl PendingQueues {
     }
 }
 
-/// Returns the queues to flush if dropping the caller's reference to `block` would leave too much memory that only
-/// nodes keep alive.
+/// Returns the queues to flush if dropping the caller's reference to `block` would leave more memory that only nodes
+/// keep alive than the limit allows.
 pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
     let pending = block.read_by().pending().filter(|_| block.bytes() >= LARGE)?;
     let queues = lock();

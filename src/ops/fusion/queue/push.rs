@@ -7,16 +7,16 @@ use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self, FlushReason, NodeId, Pending, Scope};
 use pygpu_memory::{Allocation, pool};
 
-/// Whether other code can access an operation's operands and target at the time when it is queued.
+/// Whether code outside PyGPU can access an operation's operands and target when the operation is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visibility {
-    /// Only PyGPU can access the operands and the target.
+    /// Only code of PyGPU can access the operands and the target.
     Private,
-    /// Other code can access an operand or the target.
+    /// Code outside PyGPU can access an operand or the target.
     Shared,
 }
 
-/// A flush that must precede an operation, and the reason for the flush.
+/// A flush that must precede an operation: the queues to flush, and the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Obstacle {
     /// The queues to flush.

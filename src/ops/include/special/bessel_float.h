@@ -24,7 +24,8 @@ __device__ inline float i1_far(float r) {
 }
 // Limits the argument: above 200 the result overflows anyway, and for infinity the formula would give NaN.
 __device__ inline float limited(float x) { return x > 200 ? 200.0f : x; }
-// Returns value * exp(x) by two multiplications by exp(x / 2), which does not overflow before the result does.
+// Returns value * exp(x) by two multiplications by exp(x / 2), so that no intermediate product overflows unless the
+// result does.
 __device__ inline float times_exp(float value, float x) {
     float root = exp(0.5f * x);
     return value * root * root;

@@ -13,7 +13,7 @@ static __device__ __noinline__ double debye(double v, double x, double sign) {
         for (int k = pygpu_xsf::iv_N_UFACTOR_TERMS - 1 - 3 * n; k < pygpu_xsf::iv_N_UFACTOR_TERMS - n; k += 2) {
             term = term * p2 + pygpu_xsf::iv_asymptotic_ufactors[n][k];
         }
-        scale *= sign * p / v;  // The polynomial contains p to the powers from n on.
+        scale *= sign * p / v;  // Polynomial n of the expansion has the factor p^n, which `scale` contains.
         sum += term * scale;
         if (fabs(term * scale) < 1e-17) break;
     }
@@ -25,7 +25,8 @@ __device__ inline double jv(double v, double x) { return is_debye(v, x) ? debye(
 static __device__ __noinline__ double yv(double v, double x) {
     if (is_debye(v, x)) return debye(v, x, -1);
     if (!(v >= 100 && v < 1e6 && x > 0 && x < 1e9) || v == floor(v)) return pygpu_xsf::yv(v, x);
-    // For larger orders, the recurrence from order to order is stable. xsf has no method for orders above 500.
+    // The order is raised step by step: the recurrence for Y is stable towards larger orders, and xsf has no method for
+    // orders above 500.
     double order = v - floor(v), before = pygpu_xsf::yv(order, x), value = pygpu_xsf::yv(order + 1, x);
 #pragma unroll 1
     for (order += 1; order < v - 0.5; order++) {

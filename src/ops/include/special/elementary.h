@@ -2,8 +2,8 @@
 namespace pygpu_special {
 
 template <class T> __device__ inline T entr(T x) { return x > 0 ? -x * log(x) : x == 0 ? (T)0 : x < 0 ? -(T)INFINITY : x; }
-// The rounding of the quotient x / y makes its logarithm inexact. The remainder of the division corrects the result for
-// that.
+// The rounding of the quotient x / y makes its logarithm inexact. The result is corrected by the remainder of the
+// division.
 template <class T> __device__ inline T rel_entr(T x, T y) {
     if (x != x || y != y) return x + y;
     if (x <= 0 || y <= 0) return x == 0 && y >= 0 ? (T)0 : (T)INFINITY;

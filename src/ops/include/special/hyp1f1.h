@@ -8,7 +8,7 @@ struct Pair {
     double high, low;
 };
 struct Estimate {
-    double value, error;  // The error is relative; infinite if there is no value.
+    double value, error;  // The estimated relative error of `value`; infinite if the method has no value.
 };
 __device__ inline Pair pair_of(double a, double b) {  // a + b, exactly
     double sum = a + b, part = sum - a;
@@ -29,8 +29,7 @@ __device__ inline Pair over(Pair a, Pair b) {
     return pair_of(first, (rest.high + rest.low) / b.high);
 }
 
-// Returns exp(shift) * 1F1(a, b, x) by the power series in x. The operand `a` is a pair of doubles, whose sum is the
-// number.
+// Returns exp(shift) * 1F1(a, b, x) by the power series in x. The operand `a` is passed as the sum of two doubles.
 static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x, double shift) {
     const double SCALE = 0x1p-600, LIMIT = 0x1p600;
     Pair sum = {1, 0}, term = {1, 0};
@@ -49,7 +48,8 @@ static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x
             sum = times(sum, {SCALE, 0});
             largest *= SCALE;
         }
-        // If b is negative, the terms may fall and then grow again near k = -b, so the sum must not end before.
+        // If b is negative, the terms may fall and then grow again near k = -b, so the summation must not end before k
+        // reaches -b.
         bool falls = k > -b && fabs(above.high) < 0.7 * fabs(below.high);
         if (falls && fabs(term.high) <= fmax(1e-34 * largest, 1e-19 * fabs(sum.high))) break;
     }
@@ -59,7 +59,7 @@ static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x
         value *= factor;
         if (part < scalings) value *= LIMIT;
     }
-    if (value == 0) return {0, 1e-16};  // x is a zero of the polynomial.
+    if (value == 0) return {0, 1e-16};  // For negative integer a the series is a polynomial, of which x is a zero.
     return {value, 1e-16 + 1e-31 * (k + 1) * largest / fabs(sum.high)};
 }
 
@@ -126,7 +126,7 @@ static __device__ __noinline__ double hyp1f1(double a, double b, double x) {
     const double GOOD = 5e-16;
     Estimate best = {NAN, INFINITY};
     if (fabs(x) > 50) best = x < 0 ? hyp1f1_far(a, b, -x, 0) : hyp1f1_far(b - a, b, x, x);
-    if (best.error > GOOD) {  // The series in |x|: for positive operands no terms cancel.
+    if (best.error > GOOD) {  // The power series in the absolute value of x: for positive operands, no terms cancel.
         bool by_rest = x < 0;
         best = better(best, by_rest ? hyp1f1_series(rest, b, -x, x) : hyp1f1_series({a, 0}, b, x, 0));
         if (best.error > GOOD) {
@@ -137,7 +137,7 @@ static __device__ __noinline__ double hyp1f1(double a, double b, double x) {
         double first = x > 0 ? a : b - a;
         if (first < -1) best = better(best, hyp1f1_recurrence(first, b, fabs(x), x > 0 ? 0 : x));
     }
-    return best.error < 1e-6 ? best.value : NAN;  // NaN is returned rather than an inexact value.
+    return best.error < 1e-6 ? best.value : NAN;  // If no method is accurate, NaN is returned instead of an inexact value.
 }
 
 }

@@ -12,8 +12,7 @@ static __device__ __noinline__ double smirnov(double count, double x) {
         double power = 6 * n * x + 1;
         return exp(-power * power / 18 / n);
     }
-    // `binomial` is the logarithm of the binomial coefficient "n over v". `lost` is the part of it that rounding has
-    // lost.
+    // `binomial` is the logarithm of the binomial coefficient "n over v". `lost` is the rounding error of `binomial`.
     double binomial = 0, lost = 0, sum = 0;
 #pragma unroll 1
     for (double v = 0; x + v / n < 1; v++) {

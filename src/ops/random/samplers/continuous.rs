@@ -15,7 +15,7 @@ functions! {
     }
 
     /// Proposes a gamma-distributed number, computed from the normal number `x`, for a shape of at least 1. Returns the
-    /// number if `u` accepts it without a logarithm, otherwise a number below 0.
+    /// number if the uniform number `u` accepts it without computing a logarithm, otherwise a number below 0.
     pub(super) fn gamma_proposed(cube: Cube, x: f64, u: f64) -> f64 {
         let root: f64 = fma(cube.c, x, 1.0);
         let square: f64 = x * x;
@@ -105,7 +105,7 @@ functions! {
         return sqrt(0.5 * df) * x / sqrt(standard_gamma(words, 0.5 * df));
     }
 
-    /// Draws from the Cauchy distribution: the tangent of a uniform angle.
+    /// Draws from the Cauchy distribution: the tangent of a uniformly distributed angle.
     pub(super) fn standard_cauchy(words: &mut Words) -> f64 {
         let angle: Pair = turn(words.next());
         return angle.sine / angle.cosine;

@@ -15,7 +15,7 @@ const MANY: f64 = 1_099_511_627_776.0;
 
 functions! {
     /// Draws an integer between `base` and `base + count - 1` by Lemire's method, or any integer if `count` is 0. The
-    /// parameters are the bits of integers.
+    /// two parameters are doubles with the bits of 64-bit integers.
     pub(super) fn bounded(words: &mut Words, base: f64, range: f64) -> i64 {
         let count: u64 = bits(range);
         let mut x: u64 = words.next();
@@ -29,13 +29,13 @@ functions! {
         return signed(plus(bits(base), x));
     }
 
-    /// Returns the candidate of a rejection method for a number between -1/2 and 1/2. The candidate is distributed like
-    /// the enclosing function ("hat"). It may be NaN for -1/2; NaN is never accepted.
+    /// Converts a uniform random number between -1/2 and 1/2 to the candidate of a rejection method. The candidate is
+    /// distributed like the enclosing function ("hat"). It may be NaN for -1/2; NaN is never accepted.
     pub(super) fn candidate(hat: Hat, u: f64) -> f64 {
         return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
     }
 
-    /// Whether a candidate is accepted without computing its probability.
+    /// Whether a rejection method accepts a candidate without computing the candidate's probability.
     pub(super) fn is_accepted(hat: Hat, u: f64, v: f64) -> bool {
         return 0.5 - fabs(u) >= 0.07 && v <= hat.least;
     }
@@ -285,7 +285,8 @@ functions! {
         if !(good > 0.0) || !(sample > 0.0) || !(bad >= 0.0) || sample > total {
             return 0;
         }
-        // The elements that are not drawn have the same distribution, so the smaller of both numbers is used.
+        // The elements that are not drawn have the same distribution, so the method draws the smaller group: the drawn
+        // or the remaining elements.
         let is_many: bool = sample > total - sample;
         let fewer: f64 = choose(is_many, total - sample, sample);
         if fewer < 10.0 {

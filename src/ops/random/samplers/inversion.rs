@@ -17,7 +17,7 @@ const WORDS: f64 = 4_294_967_296.0;
 const OCTAVES: usize = 32;
 /// Number of intervals per octave.
 const PARTS: usize = 8;
-/// Number of table rows for the words of one sign.
+/// Number of rows that a quantile table has for words of one sign.
 const ROWS: usize = OCTAVES * PARTS;
 /// Index of the first interval, which begins at 1. An index consists of the exponent and three bits of the mantissa.
 const FIRST: usize = 127 * PARTS;
@@ -45,7 +45,7 @@ pub(in super::super::super) fn exponential_rows() -> &'static [Row] {
     })
 }
 
-/// Holds the rows of a distribution, multiplied by a scale.
+/// Contains the rows of a distribution's quantile table, multiplied by a scale.
 pub(in super::super::super) struct Table<'a>(Cow<'a, [Row]>);
 
 impl<'a> Table<'a> {
@@ -72,8 +72,8 @@ fn of_zero(value: impl Fn(f64) -> f64) -> Row {
     [value(0.5 / WORDS) as f32, 0.0, 0.0, 0.0]
 }
 
-/// Returns the rows of a function of probabilities up to 1/2. A probability is the absolute value of a word, divided by
-/// 2^32.
+/// Returns the quantile table's rows for a function of probabilities up to 1/2. A probability is the absolute value of
+/// a word, divided by 2^32.
 fn rows(value: impl Fn(f64) -> f64) -> Vec<Row> {
     let row = |index: usize| {
         let (octave, part) = (index / PARTS, index % PARTS);
@@ -99,7 +99,7 @@ fn cubic(value: impl Fn(f64) -> f64) -> [f64; 4] {
             differences[at] = (differences[at] - differences[at - 1]) / (nodes[at] - nodes[at - order]);
         }
     }
-    // Newton's form of the polynomial is converted to powers of y.
+    // Converts the polynomial from Newton's form to coefficients of powers of y.
     let mut coefficients = [differences[3], 0.0, 0.0, 0.0];
     for at in (0..3).rev() {
         for power in (1..4).rev() {

@@ -30,10 +30,10 @@ pub(in super::super) enum First {
 /// Lane (index among the blocks of one counter) of the first of four elements. Rejected integers use the lanes 0 to 7
 /// and 15 of a block.
 const FIRST_LANE: u64 = 8;
-/// Lane of the first of two pairs of elements.
+/// Lane of the words of the first of two pairs of elements.
 const PAIR_LANE: u64 = 12;
 
-/// Block of words that two elements share, with the number of the pair.
+/// A block of words that a pair of elements shares, with the number of the pair.
 pub(super) type Shared = Option<(u64, [u64; 4])>;
 
 impl<'a> Words<'a> {
@@ -67,7 +67,7 @@ impl<'a> Words<'a> {
         words
     }
 
-    /// Returns the words of a lane of the block `counter`.
+    /// Returns the words of lane `lane` of the block `counter`.
     #[inline]
     pub(in super::super) fn new(counter: [u64; 4], lane: u64, keys: &'a [u64; KEYS]) -> Self {
         let [low, high, upper, last] = counter;
@@ -103,7 +103,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Sine and cosine of the same angle.
+/// The sine and the cosine of one angle.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Pair {
     pub(in super::super) sine: f64,

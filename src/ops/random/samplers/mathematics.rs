@@ -12,7 +12,7 @@ const PI: f64 = 3.141_592_653_589_793;
 functions! {
     /// Returns the natural logarithm of `x` times 2 to the power of `exponent`; `x` is a normal (not subnormal) number.
     pub(super) fn ln_of_normal(x: f64, exponent: i64) -> f64 {
-        // The mantissa is between the square roots of 1/2 and of 2.
+        // The mantissa is reduced to a number between the square roots of 1/2 and of 2.
         let shifted: i64 = (signed(bits(x)) - 0x3fe6_a09e_667f_3bcd_i64) >> 52;
         let f: f64 = from_bits(less(bits(x), unsigned(shifted) << 52)) - 1.0;
         let s: f64 = quotient(f, 2.0 + f);
@@ -106,7 +106,7 @@ functions! {
         return exponential_function(y * ln(x));
     }
 
-    /// Returns `x` or, if the highest bit of a word is set, `-x`.
+    /// Returns `x`, or `-x` if the highest bit of a random word is set.
     fn negated_by(word: u64, x: f64) -> f64 {
         return from_bits(bits(x) ^ ((word >> 63) << 63));
     }
@@ -132,7 +132,7 @@ functions! {
         return pair(negated_by(word, choose(is_exchanged, c, s)), negated_by(word, choose(is_exchanged, s, c)));
     }
 
-    /// Returns the ratio of polynomials that approximates the arc cosine, as in fdlibm.
+    /// Returns the ratio of two polynomials by which fdlibm approximates the arc cosine.
     fn arc_ratio(z: f64) -> f64 {
         let mut p: f64 = fma(z, 3.479_331_075_960_212e-5, 7.915_349_942_898_145e-4);
         p = fma(z, p, -4.005_553_450_067_941e-2);
@@ -188,7 +188,7 @@ functions! {
         return s;
     }
 
-    /// Returns the error of Stirling's approximation of the logarithm of `k!`.
+    /// Returns the difference between the logarithm of `k!` and Stirling's approximation of it.
     pub(super) fn stirling_error(k: f64) -> f64 {
         let y: f64 = k + 1.0;
         if y < 16.0 {

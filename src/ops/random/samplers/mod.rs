@@ -101,7 +101,7 @@ macro_rules! enumeration {
                 )
             }
 
-            /// Whether the kernel also calls the functions that draw words, instead of inlining them.
+            /// Whether the kernel calls the functions that draw random words, too, instead of inlining them.
             const fn calls_draws(self) -> bool {
                 matches!(self, Self::NoncentralChiSquare | Self::NoncentralF)
             }
@@ -127,10 +127,11 @@ macro_rules! enumeration {
 
 with_samplers!(enumeration);
 
-/// CUDA code that computes most elements of a distribution from their first words alone.
+/// CUDA code for those elements of a distribution, i.e. most of them, that are computed from their first random words
+/// alone.
 #[derive(Clone, Copy, Default)]
 struct Quick {
-    /// C++ type of the constants, and the expression that computes them from the parameters `of`.
+    /// C++ type of the constants, and the expression that computes them from the distribution's parameters `of`.
     constants: [&'static str; 2],
     /// The element, computed from the constants `prepared`, the normal number `x` and the words `first`. It is below 0
     /// if further words are needed.
@@ -138,7 +139,7 @@ struct Quick {
 }
 
 impl Sampler {
-    /// Returns the definitions that a kernel needs of this sampler.
+    /// Returns the CUDA definitions of this sampler, which its kernel requires.
     pub(super) fn definitions(self, has_arrays: bool) -> String {
         let Quick { constants: [kind, value], element } = self.quick();
         let (first, stored) = (self.first() as u8, if self.is_whole() { "whole" } else { "" });
@@ -196,7 +197,7 @@ impl Sampling<'_> {
     }
 }
 
-/// Bits of an element: of a double, or of an integer.
+/// The bits of an element, which is a double or an integer.
 trait Bits {
     fn into_bits(self) -> u64;
 }
@@ -336,7 +337,7 @@ macro_rules! dispatched {
             pub(super) fn $name($($parameter: $of),*) {
                 #[cfg(target_arch = "x86_64")]
                 if std::arch::is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has the feature that the function is compiled for.
+                    // SAFETY: the function requires a processor with FMA, which the condition above has detected.
                     return unsafe { fused::$name($($parameter),*) };
                 }
                 plain::$name($($parameter),*)
@@ -371,7 +372,7 @@ mod tests {
                 let task = Sampling { sampler, keys: &keys, counter, number: 3, values, arrays: [None; 3] };
                 let (mut one, mut other) = ([0; 300], [0; 300]);
                 plain::sample(&task, 7, &mut one);
-                // SAFETY: the processor has the feature that the function is compiled for.
+                // SAFETY: the function requires a processor with FMA, which the condition above has detected.
                 unsafe { fused::sample(&task, 7, &mut other) };
                 assert_eq!(one, other, "{sampler:?} {values:?}");
             }

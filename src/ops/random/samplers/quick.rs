@@ -25,7 +25,8 @@ functions! {
         return choose(is_accepted(hat, u, open_unit(second)), candidate(hat, u), -1.0);
     }
 
-    /// Returns the enclosing function ("hat") of the binomial distribution, or of its failures if these are fewer.
+    /// Returns the enclosing function ("hat") of the binomial distribution. If `p` exceeds 1/2, the hat is that of the
+    /// number of failures, which has the smaller probability `1 - p`.
     pub(super) fn binomial_hat(n: f64, p: f64) -> Hat {
         return few_binomial_hat(n, choose(p > 0.5, 1.0 - p, p));
     }

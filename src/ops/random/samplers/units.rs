@@ -5,7 +5,7 @@ use super::machine::*;
 use super::mathematics::*;
 
 functions! {
-    /// Converts a word to a number in [0, 1).
+    /// Converts a random word to a number in [0, 1).
     pub(super) fn unit_of(word: u64) -> f64 {
         return real(signed(word >> 11)) * 1.110_223_024_625_156_5e-16;
     }
@@ -15,17 +15,17 @@ functions! {
         return unit_of(words.next());
     }
 
-    /// Converts a word to a number in (0, 1), which excludes both ends.
+    /// Converts a random word to a number in (0, 1), which excludes both ends.
     pub(super) fn open_unit(word: u64) -> f64 {
         return (real(signed(word >> 12)) + 0.5) * 2.220_446_049_250_313e-16;
     }
 
-    /// Returns the radius of the Box-Muller method for a word.
+    /// Converts a random word to the radius of the Box-Muller method.
     pub(super) fn radius(word: u64) -> f64 {
         return root(-2.0 * ln_of_normal(open_unit(word), 0));
     }
 
-    /// Converts a word to an exponentially distributed number.
+    /// Converts a random word to an exponentially distributed number.
     pub(super) fn waiting_time(word: u64) -> f64 {
         return -ln_of_normal(open_unit(word), 0);
     }

@@ -27,8 +27,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
     bool has_before = false;
 #if PYGPU_IS_SHARED && !PYGPU_IS_SUM
     if (blockIdx.y > 0) {
-        // A column may have many parts above this one. First, each thread of the column joins the states of some of
-        // these parts; then the states of these threads are joined.
+        // Many parts of a column may lie above the part of this thread block. First, each thread of the column joins
+        // the states of some of these parts; then the states of these threads are joined.
         const unsigned some = (blockIdx.y + PYGPU_DOWN - 1) / PYGPU_DOWN, first = down * some;
         const unsigned past = first + some < blockIdx.y ? first + some : blockIdx.y;
         if (is_place && first < past) {

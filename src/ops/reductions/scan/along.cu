@@ -30,14 +30,14 @@ template <class T> struct pygpu_shelf {
 typedef pygpu_shelf<pygpu_element> pygpu_elements;
 typedef pygpu_shelf<pygpu_result> pygpu_results;
 
-// Reads one chunk, i.e. at most 16 bytes, of a thread's elements. The chunk begins with the element that has index `at`
-// among the thread's elements.
+// Reads one chunk, i.e. at most 16 bytes, of the elements that a thread scans. The chunk begins with the element that
+// has index `at` among the thread's elements.
 static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned tid, unsigned at) {
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
 
-// Joins an element to the state before it, if such a state exists. The result is the state up to and including the
-// element.
+// Joins an element to the state of the elements before it, if there are such elements. The result is the state up to
+// and including the element.
 static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_state *before, const pygpu_element &element) {
     const pygpu_state own = pygpu_only(pygpu_convert(element));
     if (before) {
@@ -63,8 +63,8 @@ static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, u
 }
 #endif
 
-// Scans the states of the threads along each row. When a thread calls this function, no other thread may still read
-// `sums`.
+// Scans the states of the threads that share a row, for each row of the block. When a thread calls this function, no
+// other thread may still read `sums`.
 static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, const pygpu_state &own, unsigned tid) {
     const unsigned lane = tid % PYGPU_LANES;
     unsigned now = 0;
@@ -94,7 +94,7 @@ typedef unsigned long long pygpu_word;
 
 static __device__ inline pygpu_word pygpu_look(pygpu_word *place) {
 #if defined(__PYGPU_CPU__)
-    return atomicAdd(place, 0ull); // on the CPU backend, an atomic operation lets other threads run
+    return atomicAdd(place, 0ull); // on the CPU backend, an atomic operation lets the backend's other threads run
 #elif defined(__HIPCC_RTC__) || defined(__HIP__)
     return __hip_atomic_load(place, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 #else
@@ -237,8 +237,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     pygpu_state carry;
     for (size_t start = 0; start < len; start += PYGPU_IN_ROW) {
 #endif
-        // If the tile lies completely inside the rows, its elements are read without a condition. All reads are then in
-        // flight at once.
+        // If the tile lies completely inside the rows, its elements are read without a condition. The reads then
+        // overlap, because none waits for a condition.
         const bool is_whole = start + PYGPU_IN_ROW <= len && PYGPU_IS_ROW(first_row + PYGPU_ROWS - 1);
         pygpu_in next[PYGPU_EACH / PYGPU_IN_VECTOR];
         if (is_whole) {
@@ -269,8 +269,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
             *(pygpu_in *)pygpu_elements::place(shelf, (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR) = next[turn];
         __syncthreads();
         // The tile's elements after the end of a row have undefined values, which do not affect the results before the
-        // end. If results are as large as elements, they replace the elements in shared memory. They then occupy no
-        // registers, and a multiprocessor can run more thread blocks.
+        // end. If results are as large as elements, they replace the elements in shared memory. In that case they
+        // occupy no registers, and a multiprocessor can run more thread blocks.
 #if PYGPU_IS_AS_LARGE
         pygpu_state of_thread;
         pygpu_join_chunks(of_thread, shelf, tid);

@@ -27,9 +27,10 @@ pub struct AxisScan<'a> {
     pub computed: ScalarType,
     /// The array to scan; not empty.
     pub input: &'a Array,
-    /// The array for the results, with the input's shape. It is either the input itself, or does not overlap the input.
+    /// The array for the results of the scan, which has the input's shape. It is either the input itself, or does not
+    /// overlap the input.
     pub out: &'a Array,
-    /// The axis along which elements are combined.
+    /// The scanned axis, along which elements are combined.
     pub axis: usize,
 }
 
@@ -76,27 +77,27 @@ pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
             let states = places * (tiles + tiles.div_ceil(in_group) + tiles.div_ceil(in_league));
             let board = new(size_of::<u64>() as u64 * (1 + states * words))?;
             copy::fill(&board, &[0], stream)?;
-            // SAFETY: the function was compiled for this plan, and the plan created for these arrays; the look-back
-            // memory has room for the states of all levels.
+            // SAFETY: the function was compiled for this plan, which was made for these arrays; the look-back memory
+            // has room for the states of all levels.
             unsafe { launch(call, &plan, &function, Some((&board, Access::Write)), tiles, [places * tiles, 1], stream) }
         }
         ScanStrategy::Along { rows, .. } => {
             let blocks = places.div_ceil(u64::from(rows));
-            // SAFETY: the function was compiled for this plan, and the plan created for these arrays; the kernel needs
-            // no look-back memory.
+            // SAFETY: the function was compiled for this plan, which was made for these arrays. With one block per row
+            // the kernel needs no look-back memory.
             unsafe { launch(call, &plan, &function, None, 1, [blocks, 1], stream) }
         }
         ScanStrategy::Across { columns, .. } => {
             let (strips, splits) = (places.div_ceil(u64::from(columns)), u64::from(plan.splits));
             let part = plan.part(plan.splits);
             if splits == 1 {
-                // SAFETY: the function was compiled for this plan, and the plan created for these arrays.
+                // SAFETY: the function was compiled for this plan, which was made for these arrays.
                 return unsafe { launch(call, &plan, &function, None, part, [strips, 1], stream) };
             }
             let sum = call.function(&plan, true, stream)?;
             let parts = new(places * splits * bytes as u64)?;
-            // SAFETY: the functions were compiled for this plan, and the plan created for these arrays; `parts` has
-            // room for a state of each column and each part except the last, whose state is not needed.
+            // SAFETY: the functions were compiled for this plan, which was made for these arrays; `parts` has room for
+            // a state of each column and each part except the last, whose state is not needed.
             unsafe {
                 launch(call, &plan, &sum, Some((&parts, Access::Write)), part, [strips, splits - 1], stream)?;
                 launch(call, &plan, &function, Some((&parts, Access::Read)), part, [strips, splits], stream)
@@ -135,11 +136,12 @@ unsafe fn launch(
     let mut uses: Vec<BlockUse<'_>> =
         vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
     uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
-    // The conversion to 32 bits never fails: so many thread blocks would need more elements than fit into a device's
+    // The conversion to 32 bits never fails: 2^32 thread blocks would need more elements than fit into a device's
     // memory.
     let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let shape =
         LaunchShape { grid: [grid[0], grid[1], 1], block: [plan.threads(), 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the caller guarantees that function, plan and arrays match, and the size of the additional memory.
+    // SAFETY: the caller guarantees that the function was compiled for the plan, that the plan was made for these
+    // arrays, and that the additional memory is large enough.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses) }
 }

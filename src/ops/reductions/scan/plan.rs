@@ -9,9 +9,9 @@ use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Dims, Layout, LoopNest, LoopNestRules};
 
-/// Index of the input array in the loop nest.
+/// Index of the scan's input array in the loop nest.
 pub const INPUT: usize = 0;
-/// Index of the output array in the loop nest.
+/// Index of the scan's output array in the loop nest.
 pub const OUT: usize = 1;
 
 /// Total size in bytes of the elements that a thread scans at once. `LEAST_EACH` and `MOST_EACH` limit the number of
@@ -35,7 +35,7 @@ const COLUMNS: u32 = 32;
 /// row that a block processes at once.
 const TILES_OF_CHAIN: u64 = 4;
 
-/// How the threads of a block are assigned to elements. The fields are compiled into the kernel as constants.
+/// Assignment of a block's threads to the elements of a scan. The fields are compiled into the kernel as constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScanStrategy {
     /// Scan of rows: elements along the axis are close to each other in memory.
@@ -73,7 +73,7 @@ pub struct ScanPlan {
     pub len: i64,
     /// Number of rows or columns: the product of the lengths of all other axes.
     pub places: i64,
-    /// How the threads of a block are assigned to elements.
+    /// Assignment of a block's threads to elements.
     pub way: ScanStrategy,
     /// Number of thread blocks that share a column. If this number is greater than 1, an additional launch first
     /// computes the state of each block's part of the column.
@@ -170,8 +170,9 @@ impl ScanPlan {
         let each = if largest > 8 { EACH_DOWN / 2 } else { EACH_DOWN };
         let strips = (self.places as u64).div_ceil(u64::from(columns));
         let most = self.len as u64 / u64::from(4 * down * each);
-        // The elements of divided columns are read twice. Therefore columns are divided only if undivided columns would
-        // occupy less than a quarter of the thread blocks that the device runs concurrently.
+        // The elements of columns that are divided among blocks are read twice, by two launches. Therefore columns are
+        // divided only if undivided columns would occupy less than a quarter of the thread blocks that the device runs
+        // concurrently.
         let splits = match strips * 4 < u64::from(room.blocks) {
             true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
             false => 1,

@@ -68,7 +68,7 @@ pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_s
     };
     let bounds = match plan.way {
         // With this launch bound, the compiler limits the registers per thread such that a multiprocessor can run 5
-        // thread blocks concurrently. Shared memory allows no more than 5.
+        // thread blocks concurrently. More than 5 blocks would not fit into its shared memory.
         ScanStrategy::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
         _ => "__launch_bounds__(PYGPU_THREADS)",
     };

@@ -30,7 +30,7 @@ pub struct SpecialFunction {
     pub parameters: &'static str,
     /// The definition.
     pub formula: &'static str,
-    /// Operands of the docstring's example. A list stands for an array.
+    /// Operands of the example in the docstring. A list represents an array.
     pub operands: &'static str,
     /// Result of the docstring's example, rounded to 6 decimals.
     pub result: &'static str,
@@ -57,7 +57,7 @@ const fn small(second: Option<&'static str>) -> UfuncGroup {
     group(SMALL, Output::As(Float32), "", second, 0)
 }
 
-/// Implementations (loops) for operands of the other integer types, which compute in float64.
+/// Implementations (loops) for operands of integer types that float32 cannot represent, which compute in float64.
 const fn integers(second: Option<&'static str>) -> UfuncGroup {
     group(INTEGERS, Output::As(Float64), "", second, 0)
 }
@@ -157,8 +157,9 @@ mod tests {
     use super::*;
     use crate::ufunc::kernel::{LoopOperand, kernel_of};
 
-    /// Macros and references by which a call could modify its operands would make a kernel load single elements instead
-    /// of several at once. The headers must therefore contain neither.
+    /// A special function whose header contains a macro, or a reference to an operand, could modify its operands. Its
+    /// kernel would then load single elements instead of several at once. This test checks that all kernels load
+    /// several elements at once.
     #[test]
     fn kernels_of_special_functions_process_packs() {
         for row in functions().map(|one| &one.row) {

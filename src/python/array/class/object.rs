@@ -59,8 +59,8 @@ pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
     new_object::new_exact(py, value)
 }
 
-/// Creates an exact `GPUArray` from an [`ArrayPlacement`] and a layout. The offset of the layout is relative to the
-/// placement's element zero.
+/// Creates an exact `GPUArray` from an [`ArrayPlacement`] (its memory block and the address of element zero) and a
+/// layout. The offset of the layout is relative to the placement's element zero.
 #[inline]
 pub(crate) fn new_at<'py>(
     py: Python<'py>,
@@ -70,7 +70,7 @@ pub(crate) fn new_at<'py>(
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let ArrayPlacement { allocation, shift, readonly, owner } = placement;
-    // SAFETY: `Array::write_new` writes a complete array.
+    // SAFETY: `Array::write_new` writes a complete array into its slot, as `write_exact` requires.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
         write_exact(py, base, write, |array| Ok(array.settle(layout, shift, readonly, owner)?))
@@ -86,7 +86,8 @@ pub(crate) fn new_on<'py>(
     dtype: DType,
     set: impl FnOnce(&mut Layout) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: `Array::write_new` writes a complete array, whose layout `set` writes, as in `new_view_with`.
+    // SAFETY: `Array::write_new` writes a complete array, as `write_exact` requires; afterwards `set` only changes the
+    // array's layout.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
         write_exact(py, None, write, |array| set(array.layout_mut()))
@@ -104,7 +105,7 @@ unsafe fn write_exact<'py>(
     write: impl FnOnce(*mut Array),
     set: impl FnOnce(&mut Array) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: every field of the value is written.
+    // SAFETY: `write` and the statements below write every field of the value, which is then complete.
     unsafe {
         new_object::new_in_place(
             py,

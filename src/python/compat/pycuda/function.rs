@@ -61,14 +61,14 @@ pub(crate) struct PyFunction {
     references: Option<Py<TextureReferences>>,
 }
 
-/// Events that are recorded before and after a launch.
+/// Two events, recorded before and after a kernel launch to measure its duration.
 struct Timer {
     start: Event,
     end: Event,
 }
 
 impl Timer {
-    /// Records the first event, calls `launch`, and records the second event.
+    /// Records the first event, calls `launch`, and records the second event, all on the stream of the launch.
     fn around(py: Python<'_>, stream: &Stream, launch: impl FnOnce() -> PyResult<()>) -> PyResult<Self> {
         let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
         let device = stream.device();

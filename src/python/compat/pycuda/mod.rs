@@ -1,4 +1,4 @@
-//! Defines the functions and classes for PyCUDA's contexts, functions and sources.
+//! Defines functions and classes that implement PyCUDA's interface of contexts, functions and sources.
 
 use pyo3::prelude::*;
 

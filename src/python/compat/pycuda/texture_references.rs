@@ -27,12 +27,12 @@ use pygpu_layout::{self as layout, Layout};
 use pygpu_memory::texture::KernelObject;
 use pygpu_memory::{Access, Allocation, capture};
 
-/// The module variable that represents a texture or surface, and the object that is bound to it.
+/// A module variable that represents a texture or surface, and the texture or surface object whose handle it contains.
 struct TextureBinding {
     name: String,
     variable: Array,
     object: KernelObject,
-    /// Whether the object's handle was already written into the variable.
+    /// Whether the bound object's handle was already written into the variable.
     is_written: AtomicBool,
 }
 
@@ -67,7 +67,8 @@ pub(crate) struct TextureReferences {
 impl Drop for TextureReferences {
     fn drop(&mut self) {
         let bindings = std::mem::take(&mut *lock(&self.bindings));
-        // The bindings are dropped before the field `module`, whose drop may unload the driver's module.
+        // The bindings, whose drop may use the driver's module, are dropped before the field `module`, whose drop may
+        // unload the driver's module.
         atexit::drop_detached(bindings);
     }
 }
@@ -76,22 +77,22 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the module variable of a texture or surface as an array of one number, the handle. The array has its own
-/// block, which tracks the uses of the variable.
+/// Returns the module variable of a texture or surface as an array with one element, the handle. The array has a memory
+/// block of its own, in which the uses of the variable are tracked.
 fn variable(module: &Module, name: &str) -> Result<Array> {
     const BYTES: usize = size_of::<u64>();
     let (address, _) = module.global(name)?;
     let stream = Stream::default_of(module.device());
-    // SAFETY: the variable of a texture or surface has at least `BYTES` bytes while the module exists, which the caller
-    // keeps alive.
+    // SAFETY: the driver allocates at least `BYTES` bytes for the variable of a texture or surface while the module
+    // exists, and the caller keeps the module alive.
     let block = unsafe { Allocation::unowned(address, BYTES, stream) };
     let layout = Layout::contiguous(&[1], BYTES as i64, layout::MemoryOrder::C)?;
     Array::over(Arc::new(block), layout, DType::new(ScalarType::UInt64), false)
 }
 
 impl TextureReferences {
-    /// Whether an object was ever bound to a texture or surface of the module. Only then a launch must process the
-    /// references.
+    /// Whether an object was ever bound to a texture or surface of the module. If no object was ever bound, a launch
+    /// need not process the references.
     #[inline]
     pub(crate) fn are_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)

@@ -16,7 +16,7 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
 
-/// Formats how many arguments were expected and how many were passed, for an error message.
+/// Formats the numbers of expected and of passed arguments, for an error message.
 pub(crate) fn counts(expected: usize, given: usize) -> String {
     let noun = if expected == 1 { "argument" } else { "arguments" };
     let verb = if given == 1 { "was" } else { "were" };

@@ -20,8 +20,8 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
 impl<'a, 'py> CallContext<'a, 'py> {
-    /// Appends to the launch arguments an object that is neither an exact `GPUArray` or `DeviceAllocation`, nor a
-    /// common number.
+    /// Appends to the launch arguments an object that is neither exactly of the class `GPUArray` or `DeviceAllocation`,
+    /// nor a number of a common type.
     #[cold]
     pub(super) fn add_uncommon(
         &mut self,

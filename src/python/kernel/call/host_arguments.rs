@@ -39,7 +39,7 @@ pub(crate) struct HostArgument {
     array: Option<Py<PyAny>>,
 }
 
-/// The copy of a host array in device memory during a launch.
+/// The copy of a host array in device memory, which exists during a launch.
 pub(crate) struct Temporary<'py> {
     host: Bound<'py, PyUntypedArray>,
     device: Array,
@@ -64,8 +64,8 @@ fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
     })
 }
 
-/// Returns the directions in which a launch copies the values of an `In`, `Out` or `InOut`. Returns `None` for an
-/// instance of a derived class, because its own methods copy the values.
+/// Returns the directions in which a launch copies the values of an object of the class `In`, `Out` or `InOut`. Returns
+/// `None` for an instance of a derived class, because its own methods copy the values.
 fn directions(host: &Bound<'_, HostArgument>) -> PyResult<Option<CopyDirections>> {
     let class = host.get_type_ptr();
     let index = classes(host.py())?.iter().position(|candidate| candidate.as_ptr().cast() == class);
@@ -156,7 +156,7 @@ impl CopyDirections {
             let array = Array::on_new_memory(buffer.layout.dense_like(), dtype, stream.clone())?;
             if is_read {
                 // SAFETY: the caller keeps the ndarray alive until the launch has waited for the stream. A copy from
-                // pinned memory, which may still run when this call returns, ends before that.
+                // pinned memory may still run when this call returns, but ends before that wait does.
                 unsafe { copy::to_device(&array, &buffer, stream)? };
             }
             Ok(array)

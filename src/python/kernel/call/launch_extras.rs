@@ -1,5 +1,5 @@
-//! Stores rarely used data of a launch. These are owners to keep alive, host arrays to copy back, hooks of arguments,
-//! and the positions of arguments with a special alignment.
+//! Stores rarely used data of a kernel launch. These are owners to keep alive, host arrays to copy back, hooks of
+//! arguments, and the positions of arguments with a special alignment.
 
 use pyo3::prelude::*;
 
@@ -12,10 +12,10 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::WideValue;
 use pygpu_memory::Access;
 
-/// Rarely used data of the arguments of one launch. Most launches have none.
+/// Rarely used data of the arguments of one launch. Most launches need no such data.
 #[derive(Default)]
 pub(crate) struct LaunchExtras<'py> {
-    /// Arrays of other libraries, with the kernel's access to them.
+    /// Arrays of other libraries that are arguments of the launch, each with the kind of access (read or write).
     pub(super) foreign: Vec<(Array, Access)>,
     /// Python objects that own memory of which PyGPU has only the address.
     pub(super) owners: Vec<SendPyObject>,

@@ -18,8 +18,8 @@ impl<'py> CallContext<'_, 'py> {
         self.extras.get_or_insert_default()
     }
 
-    /// Launches the kernel with the extras. If the call waits for the stream, the owners in the extras are released
-    /// after the wait. Otherwise the owners are kept until the stream has passed the launch.
+    /// Launches the kernel with the launch extras. If the call waits for the stream, the owners in the extras are
+    /// released after the wait. Otherwise the owners are kept until the stream has passed the launch.
     #[cold]
     pub(super) fn finish<C: Configuration>(
         &mut self,
@@ -31,8 +31,8 @@ impl<'py> CallContext<'_, 'py> {
         let launched = self.launch(py, shape, args, &extras);
         let stream = self.stream;
         if launched.is_err() || !extras.host.is_empty() || stream.device().is_cpu() {
-            // The call waits, because the host arrays must contain the values that the kernel wrote when the call
-            // returns.
+            // If values are copied back to host arrays, the call waits for the stream, because these arrays must
+            // contain the values when the call returns.
             let outcome = extras.wait(py, stream);
             return launched.and(outcome);
         }
@@ -62,8 +62,8 @@ impl<'py> CallContext<'_, 'py> {
         uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
         uses.extend(extras.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
         uses.extend(extras.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
-        // SAFETY: number and sizes of the arguments match the parameters, as far as these are known. The check is the
-        // same as in `pack::call_with_blocks`.
+        // SAFETY: the arguments were checked like in `pack::call_with_blocks`: their number and sizes match those of
+        // the kernel's parameters, as far as the driver or the source reports them.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         check_ends(function, &uses, |block| argument_errors::describe_block(args, block))?;
         extras.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
@@ -75,8 +75,8 @@ impl<'py> CallContext<'_, 'py> {
     #[cold]
     pub(super) fn abandon(&mut self, py: Python<'_>) {
         if let Some(extras) = self.extras.take() {
-            // The caller raises the error of the rejected argument. A driver error is dropped here, because the next
-            // driver call reports it again.
+            // A driver error of the wait is dropped here, because the caller raises the error of the rejected argument,
+            // and the next driver call reports the driver error again.
             let _ = extras.wait(py, self.stream);
         }
     }

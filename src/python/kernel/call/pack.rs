@@ -1,8 +1,8 @@
 //! Converts the arguments of a kernel call to the bytes of a launch. Each argument is checked against its parameter,
 //! and then the kernel is launched.
 //!
-//! The exact class of an object is checked first, because that check costs least. Errors are raised before the launch,
-//! and contain the name of the kernel, the argument's position and the parameter's declaration.
+//! The exact class of an object is checked first, because this check takes the least time. Errors are raised before the
+//! launch, and contain the name of the kernel, the argument's position and the parameter's declaration.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(crate) struct CallContext<'a, 'py> {
     /// Memory blocks of explicit allocations. This list keeps them alive, because another thread may free an allocation
     /// during the call.
     pub(super) blocks: LaunchUses,
-    /// Rarely used data of arguments, allocated at the first use.
+    /// Rarely used data of the call's arguments, allocated at the first use.
     pub(super) extras: Option<Box<LaunchExtras<'py>>>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn call<C: Configuration>(
     call_with_blocks(function, shape, stream, args, rules, SmallVec::new())
 }
 
-/// Memory blocks that a launch uses, each with the kernel's access to it.
+/// Memory blocks that a launch uses, each with the kind of access (read or write).
 pub(crate) type LaunchUses = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
 /// Launches a kernel like [`call`]. The kernel also uses `blocks`, which are not arguments.
@@ -113,11 +113,13 @@ pub(crate) fn call_with_blocks<C: Configuration>(
     if !blocks.is_empty() {
         let mut all_uses: SmallVec<[BlockUse<'_>; 8]> = uses.iter().copied().collect();
         all_uses.extend(blocks.iter().map(|(block, access)| (block, *access)));
-        // SAFETY: number and sizes of the arguments match the parameters, as far as these are known.
+        // SAFETY: the arguments were checked above: their number and sizes match those of the kernel's parameters, as
+        // far as the driver or the source reports them.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all_uses) })?;
         return Ok(check_ends(function, &all_uses, |block| argument_errors::describe_block(args, block))?);
     }
-    // SAFETY: number and sizes of the arguments match the parameters, as far as these are known.
+    // SAFETY: the arguments were checked above: their number and sizes match those of the kernel's parameters, as far
+    // as the driver or the source reports them.
     py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
     Ok(check_ends(function, uses, |block| argument_errors::describe_block(args, block))?)
 }
@@ -151,13 +153,14 @@ impl<'a, 'py> CallContext<'a, 'py> {
                 match pushed {
                     Ok(true) => Ok(()),
                     Ok(false) => self.add_uncommon(position, parameter, value),
-                    // NumPy converts only arrays without axes to integers, and raises an error for other arrays.
-                    // `add_uncommon` accepts an array with a single number.
+                    // NumPy's conversion to an integer accepts only arrays without axes. For other arrays,
+                    // `add_uncommon` is called, which accepts an array that contains a single number.
                     Err(_) if value.cast::<PyUntypedArray>().is_ok() => self.add_uncommon(position, parameter, value),
                     Err(error) => Err(self.with_label(py, position, parameter, &error)),
                 }
             }
-            // An int for a pointer is an address, such as the value of `.ptr` or of PyCUDA's `.gpudata`.
+            // A Python int that is passed for a pointer parameter is an address, such as the value of `.ptr` or of
+            // PyCUDA's `.gpudata`.
             Some(ParameterKind::Pointer { .. }) if is_exact_int(&value) => {
                 let address =
                     values::address(&value).map_err(|error| self.with_label(py, position, parameter, &error))?;
@@ -189,7 +192,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         let AllocationTarget { block, address, readonly } = memory;
         let is_address = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
-            // PyCUDA programs pass a `numpy.intp` for a pointer.
+            // PyCUDA programs pass an address as a `numpy.intp`, so it is accepted for a pointer parameter.
             Some(ParameterKind::Scalar(ScalarType::Int64 | ScalarType::UInt64)) => self.rules == ArgumentCheck::Lenient,
             Some(_) => false,
         };
@@ -260,7 +263,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
                 expected == kind || fits(expected, DType::new(kind))
             }
             Some(ParameterKind::Bytes(size)) => size == bytes.len(),
-            // A NumPy integer may be an address that was computed with NumPy.
+            // A NumPy integer that is passed for a pointer parameter may be an address that was computed with NumPy.
             Some(ParameterKind::Pointer { .. }) => matches!(kind, ScalarType::Int64 | ScalarType::UInt64),
         };
         if !is_accepted {
@@ -281,7 +284,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
     }
 
     /// On the CPU backend, adds the memory block that contains an integer address to the blocks of the launch. After
-    /// the launch, these blocks are checked for writes past their ends. On a GPU, the check of streams inspects the block.
+    /// the launch, these blocks are checked for writes past their ends. On a GPU, the check of streams
+    /// (`PYGPU_CHECK_STREAMS=1`) inspects the block.
     #[inline]
     fn add_registered_block(&mut self, py: Python<'_>, parameter: Option<&Parameter>, address: Address) {
         if self.function.device().is_cpu() {

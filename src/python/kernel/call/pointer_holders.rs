@@ -24,12 +24,12 @@ impl<'py> HolderHandler<'py> {
         Ok(Some((Self(value.clone()), MemoryArgument::from_python(&get_device_alloc.call0()?)?)))
     }
 
-    /// Calls the object's hook `pre_call`, before the launch, with the stream of the launch.
+    /// Calls the handler's method `pre_call` before the launch, with the stream of the launch as its argument.
     pub(super) fn enter(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "pre_call"), (stream,)).map(drop)
     }
 
-    /// Calls the object's hook `post_call`, after the launch, with the stream of the launch.
+    /// Calls the handler's method `post_call` after the launch, with the stream of the launch as its argument.
     pub(super) fn leave(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "post_call"), (stream,)).map(drop)
     }

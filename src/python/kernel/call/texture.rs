@@ -9,7 +9,8 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl CallContext<'_, '_> {
-    /// Adds the handle of a texture or surface as an argument. Returns false, and adds nothing, for other values.
+    /// Adds the handle of a texture or surface as an argument. Returns false for other objects, for which no argument
+    /// is added.
     pub(super) fn add_texture(
         &mut self,
         position: usize,

@@ -20,7 +20,7 @@ use pygpu_kernel::Arguments;
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     if value.is_exact_instance_of::<PyFloat>() {
-        return None; // float is the most common class, so it is excluded first
+        return None; // Python's float, the most common class of numbers, is excluded first
     }
     ffi::ndarray::numpy_scalar(value)
 }
@@ -192,7 +192,7 @@ fn push_signed(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, Py
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
     }
-    arguments.push_word(number as u64); // on little-endian machines a narrower type is the word's first bytes
+    arguments.push_word(number as u64); // on little-endian machines, the first bytes of the word are the value in the narrower type
     Ok(true)
 }
 
@@ -225,7 +225,8 @@ fn push_uncommon(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, 
     let is_convertible = match kind {
         ScalarType::Complex64 | ScalarType::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
         ScalarType::Opaque => false,
-        // An object of another library with `__index__` is accepted for an integer parameter. A float is rejected.
+        // For an integer parameter, any object with `__index__` is accepted, including one of another library. A float
+        // has no `__index__`.
         _ if is_integer(kind) => ffi::numbers::is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
     };
@@ -268,7 +269,8 @@ pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
 
 /// Returns the address that an int contains.
 pub(crate) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    // `signed` is tried first, because it is much faster than `extract::<usize>`, which reads the int byte by byte.
+    // `signed` is tried first, because it takes much less time than `extract::<usize>`, which reads the int byte by
+    // byte.
     if let (number, false) = ffi::numbers::signed(value)
         && let Ok(address) = usize::try_from(number)
     {

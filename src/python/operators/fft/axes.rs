@@ -76,8 +76,8 @@ impl FftFunction {
             }
             None if !self.accepts_several => return Err(PyTypeError::new_err("axis is an integer, not None")),
             None => {
-                // Without `axes`, the last axes are transformed: as many as there are lengths in `points`, or all axes
-                // if there are no lengths.
+                // Without `axes`, the last axes are transformed. Their number is the number of lengths in `points`;
+                // without `points`, all axes are transformed.
                 let count = points.map_or(Ok(ndim), |points| points.len())?;
                 let Some(first) = ndim.checked_sub(count) else { return Err(too_many_lengths(points, ndim)) };
                 resolved.extend((first..ndim).map(|axis| (axis, 0)));
@@ -122,7 +122,7 @@ impl FftFunction {
         }
     }
 
-    /// Returns the factor by which the transform's result is scaled for the argument `norm`.
+    /// Returns the scale factor of the transform's result that the argument `norm` requires.
     ///
     /// # Errors
     /// `ValueError` for an unknown norm.

@@ -116,8 +116,8 @@ fn run(problem: &FftProblem<'_>) -> Result<Array> {
     }
     let is_half = problem.transform == Transform::ToReal;
     let last = problem.axes.len() - 1;
-    // A real transform stores only half of the spectrum along the last axis. A forward transform computes this axis
-    // first, and an inverse transform computes it last.
+    // A real transform stores only half of the spectrum along the last axis. Therefore a forward transform begins with
+    // this axis, and an inverse transform ends with it.
     let order: Vec<usize> = if is_half { (0..=last).collect() } else { (0..=last).rev().collect() };
     let mut result: Option<Array> = None;
     for (step, &index) in order.iter().enumerate() {

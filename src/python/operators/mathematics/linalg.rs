@@ -1,4 +1,4 @@
-//! Contains the native part of `PyGPU.linalg`, which factorizes matrices by the vendor's library.
+//! Contains the Rust part of `PyGPU.linalg`, which factorizes matrices by the vendor's library.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -21,7 +21,8 @@ pub(in super::super) fn scipy_ufunc<'py>(
     ufunc_loop: &UfuncLoop<'_>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     static FUNCTIONS: PyOnce<Py<PyDict>> = PyOnce::new();
-    // NumPy 2.4 returns wrong results for calls of SciPy's ufuncs with both a mask and a cast.
+    // In NumPy 2.4, calls of SciPy's ufuncs with both a mask and a cast return wrong results, so calls with a mask are
+    // not passed to SciPy.
     if ufunc_loop.kind == ScalarType::BFloat16 || ufunc_loop.mask.is_some() {
         return Ok(None);
     }
@@ -52,8 +53,8 @@ pub(in super::super) fn run(
         });
     }
     let outs = targets.iter().map(|target| cpu_view::borrowed(py, target)).collect::<PyResult<SmallVec<[_; 2]>>>()?;
-    // SciPy's ufuncs would select a loop in another order of types. Therefore the call passes the loop's type. The
-    // casts are already checked, so the call allows all casts.
+    // SciPy's ufuncs try their loops in another order than PyGPU, and could select another loop. Therefore the call
+    // passes the loop's type. The casts are already checked, so the call allows all casts.
     let kind = match ufunc_loop.kind {
         ScalarType::Float16 => ScalarType::Float32,
         kind => kind,

@@ -93,7 +93,7 @@ fn try_defer_into<'py>(
 }
 
 /// Converts the operands of a call to operands of a deferred operation. Returns `None` if an operand is a temporary
-/// array, which exists only during the call.
+/// array: it exists only during the call and would be missing when the operation is launched.
 #[inline]
 fn to_node_operands(
     entry: &'static UfuncEntry,

@@ -19,7 +19,7 @@ use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
 use pygpu_ops::ufunc::{self, LoopOperand, UfuncEntry};
 
-/// Arrays to which the results of a ufunc call are written.
+/// Arrays to which a ufunc call writes its results, one for each result.
 pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;
 
 /// Copies an array that overlaps a result. Returns `None` if there is no overlap, or if the array and the result have
@@ -96,7 +96,7 @@ pub(super) fn run(
     let launched: Result<()> = py.without_gil(|| {
         let stream = stream::current(ufunc_loop.device);
         let plan = kernel.plan(&arrays, false)?;
-        // SAFETY: the kernel was compiled for operands of these types, and the plan was made for these arrays.
+        // SAFETY: the kernel was looked up by the types of these operands, and the plan was made for these arrays.
         unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
     if let Err(error) = launched {
@@ -126,7 +126,8 @@ fn run_on_aligned_copies(
     }
     let mut copies: SmallVec<[Option<Array>; 2]> = SmallVec::new();
     for target in targets {
-        // The copy has the target's values, because elements that a mask excludes must keep them.
+        // The copy contains the values of the unaligned target, because elements that a mask excludes must keep these
+        // values.
         let is_aligned = is_aligned(DeferredArray::of(target));
         copies.push(if is_aligned { None } else { Some(transfer::device_copy_like(py, target)?) });
     }

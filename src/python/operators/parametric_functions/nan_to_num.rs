@@ -20,7 +20,7 @@ enum Replacement<'py> {
 }
 
 impl<'py> Replacement<'py> {
-    /// Reads an argument; a list or tuple is copied to the current device.
+    /// Reads the argument for a replacement; a list or tuple is copied to the current device.
     fn read(object: Option<&Bound<'py, PyAny>>, default: f64) -> PyResult<Self> {
         let Some(object) = object else { return Ok(Self::Number(default)) };
         if let Ok(array) = object.cast::<GpuArray>() {
@@ -119,8 +119,8 @@ fn nan_to_num<'py>(
         let keywords = if copy { UfuncKeywords::default() } else { UfuncKeywords::into_array(&x) };
         return replace(x.as_any(), &replacements, &keywords);
     }
-    // The result is written into an array with the shape and dtype of `x`. Replacements that are arrays could otherwise
-    // broadcast or promote the result.
+    // The result is written into an array with the shape and dtype of `x`. Otherwise replacements that are arrays could
+    // enlarge the result by broadcasting, or change its type by promotion.
     let result = if copy { copied(&x)? } else { x.clone() };
     for part in parts(&result, kind)? {
         replace(part.as_any(), &replacements, &UfuncKeywords::into_array(&part))?;

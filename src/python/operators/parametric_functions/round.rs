@@ -36,8 +36,8 @@ fn is_complex(kind: ScalarType) -> bool {
     matches!(kind, ScalarType::Complex64 | ScalarType::Complex128)
 }
 
-/// The power of ten that moves the last digit to keep to the ones place. A number is multiplied by this power to round
-/// after the decimal point, and divided by this power to round before the point.
+/// The power of ten that moves the last digit that rounding keeps to the ones place. A number is multiplied by this
+/// power to round after the decimal point, and divided by this power to round before the point.
 struct Scale {
     exponent: u32,
     is_factor: bool,
@@ -86,7 +86,7 @@ impl Scale {
         compute(last, &[scaled.as_any(), &scale], &into_scaled)
     }
 
-    /// Whether an integer type can represent the power of ten.
+    /// Whether an integer type can represent 10 to the power of the number of digits.
     fn fits(&self, kind: ScalarType) -> bool {
         let bits = 8 * DType::new(kind).itemsize() as u32;
         let is_signed = matches!(kind, ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64);
@@ -139,8 +139,8 @@ pub(crate) fn rounded<'py>(
         return rounded(array_argument::sequence_or_error(a)?.as_any(), decimals, out);
     }
     let kind = kind_of(a)?;
-    // For complex numbers and `decimals` other than 0, the shapes may differ: NumPy rounds the real and imaginary parts
-    // and broadcasts them to the shape of `out`.
+    // For complex numbers and `decimals` other than 0, the shapes of operand and `out` may differ: NumPy rounds the
+    // real and imaginary parts and broadcasts them to the shape of `out`.
     if let Some(out) = out
         && !(kind.is_some_and(is_complex) && decimals != 0)
     {
@@ -171,7 +171,7 @@ pub(crate) fn rounded<'py>(
     }
 }
 
-/// Copies an operand of integers, because rounding an integer to digits after the decimal point does not change it.
+/// Returns a copy of an operand of integers. Rounding integers to digits after the decimal point does not change them.
 fn copied<'py>(a: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
     let Some(out) = out else { return compute(const { builtin_row("positive") }, &[a], &UfuncKeywords::default()) };
     copyto::copyto(out.as_any(), a, "same_kind", None)?;

@@ -188,7 +188,7 @@ pub(super) fn call<'py>(
     if has_given_out { Ok(Some(target_array)) } else { result::into_class_of(&operands, target_array).map(Some) }
 }
 
-/// A product that is ready to be launched, except for its operands and its output array.
+/// The properties of a product that are determined before the launch: types, axes, and the shape of the result.
 struct ProductCall {
     function: &'static ProductFunction,
     cores: CoreDimensions,
@@ -223,7 +223,7 @@ fn launch(py: Python<'_>, product_call: &ProductCall, values: &OperandValues<'_,
     Ok(py.without_gil(|| product::run(&product, &stream::current(product_call.device)))?)
 }
 
-/// Copies operands that may overlap the output array.
+/// Replaces operands that may overlap the output array by copies.
 fn copy_overlapping(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
         let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };

@@ -1,4 +1,4 @@
-//! Reduces arrays over axes, by kernels on the current stream. For arrays in host memory NumPy computes the reduction.
+//! Reduces arrays over axes, by kernels on the current stream, or, for arrays in host memory, by NumPy.
 
 mod output_argument;
 pub(super) mod segments;
@@ -39,7 +39,7 @@ pub(super) struct ReductionArgs<'py> {
     pub(super) keepdims: bool,
     pub(super) initial: Option<Bound<'py, PyAny>>,
     pub(super) mask: Option<Bound<'py, PyAny>>,
-    /// Number that is subtracted from the count of elements (`ddof`).
+    /// Number that is subtracted from the count of elements, by which a variance is divided (`ddof`).
     pub(super) ddof: f64,
 }
 
@@ -68,7 +68,7 @@ fn reduced_axes(entry: &ReductionEntry, args: &ReductionArgs<'_>, ndim: usize) -
         }
         bits |= bit;
     }
-    // `nanargmin` and `nanargmax` check the axes first, and then reject a tuple.
+    // `nanargmin` and `nanargmax` check the axes before they reject a tuple of axes.
     if entry.is_numbered && axis.is_instance_of::<PyTuple>() {
         return Err(no_single_axis());
     }
@@ -128,7 +128,7 @@ fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     (keepdims_shape, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
 }
 
-/// Returns the output array that the user passed, after a check of its shape and type.
+/// Checks the shape and type of the output array that the user passed, and returns the array.
 fn checked_output<'py>(
     entry: &ReductionEntry,
     array: &Array,
@@ -180,9 +180,9 @@ fn combiner(entry: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
 /// Axes, types and shapes of one reduction.
 struct ResolvedReduction {
     entry: &'static ReductionEntry,
-    /// The reduced axes as a bit set.
+    /// The reduced axes as a bit set; bit 0 is the first axis.
     reduced: u64,
-    /// The type of the computation. The field `result` is the type of the results.
+    /// The element type in which the reduction is computed. The field `result` is the type of the results.
     computed: ScalarType,
     result: ScalarType,
     /// The results' shape with length 1 along the reduced axes; `squeezed_shape` lacks these axes.
@@ -207,12 +207,13 @@ impl ResolvedReduction {
         Ok(Self { entry, reduced, computed, result, keepdims_shape, squeezed_shape })
     }
 
-    /// Returns the shape of the results, with the reduced axes if `keepdims` was requested.
+    /// Returns the shape of the results, including the reduced axes if `keepdims` was requested.
     fn shape(&self, args: &ReductionArgs<'_>) -> &Dims {
         if args.keepdims { &self.keepdims_shape } else { &self.squeezed_shape }
     }
 
-    /// Rejects an empty array, and a mask, for a function without identity that is called without `initial=`.
+    /// Rejects empty arrays and masks if the function has no identity and the caller passes no `initial=`, because a
+    /// result could then be undefined.
     fn check_identity(&self, array: &Array, has_mask: bool, initial: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let entry = self.entry;
         if entry.has_neutral() || initial.is_some() {
@@ -261,7 +262,8 @@ impl ResolvedReduction {
         let &Self { entry, reduced, computed, .. } = self;
         let view = if args.keepdims { target.clone() } else { keepdims_view(target, &self.keepdims_shape)? };
         let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
-        // Overlapping arrays are copied: one thread block may write results where another block still has to read.
+        // An operand that overlaps the array of results is copied, because one thread block may write results to memory
+        // that another block still has to read.
         let copy_if_overlapping = |read: &Array| match copy::may_overlap(target, read) {
             true => transfer::device_copy_like(py, read).map(Some),
             false => Ok(None),
@@ -300,7 +302,7 @@ pub(super) fn call<'py>(
         reduce_with_numpy(py, entry, array, args, mask.as_ref(), &out)?;
         return Ok(out);
     }
-    // Like NumPy, converts an initial value that is no array to the type of the result.
+    // Converts an initial value that is no array to the type of the result, as NumPy does.
     let is_host = |initial: &&Bound<'py, PyAny>| !initial.is_instance_of::<GpuArray>();
     let converted = initial.filter(is_host).map(|initial| dtype::scalar(py, target.dtype(), initial)).transpose()?;
     let initial = converted.as_ref().or(initial);
@@ -319,7 +321,8 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// Defers a reduction of a pending operand; returns `None` if the reduction must be launched eagerly.
+/// Defers the reduction of an operand whose values are pending; returns `None` if the reduction must be launched
+/// eagerly.
 fn defer_if_pending<'py>(
     operand: &Bound<'py, GpuArray>,
     resolved: &ResolvedReduction,
@@ -348,7 +351,8 @@ fn keepdims_view(target: &Array, keepdims_shape: &[i64]) -> PyResult<Array> {
     Ok(target.view(layout.unwrap_or_else(|| target.layout().clone()))?)
 }
 
-/// Fills the results of a reduction over zero elements.
+/// Fills the results of a reduction over zero elements: with `initial`, the function's identity, or NaN for means and
+/// variances.
 fn fill_identity(
     py: Python<'_>,
     entry: &ReductionEntry,

@@ -21,7 +21,7 @@ fn public_name(entry: &ReductionEntry, is_scan: bool) -> &'static str {
     }
 }
 
-/// Returns the output array that the user passed. The array must be writable and on the operand's device.
+/// Checks and returns the output array that the user passed. The array must be writable and on the operand's device.
 pub(in crate::operators) fn output_argument<'py>(
     entry: &ReductionEntry,
     is_scan: bool,

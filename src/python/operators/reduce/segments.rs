@@ -95,8 +95,8 @@ fn reduced<'py>(
     let array = operand.get().array(py)?;
     let kind = array.dtype().kind();
     let out = output_argument(entry, false, array, out)?;
-    // If the casting rules forbid the output's type, this type does not influence the type of the computation: with an
-    // output of integers, floats are reduced as floats, and the results are converted.
+    // If no casting rule allows the output array's type, the type of the computation does not depend on it: with an
+    // output array of integers, floats are reduced as floats, and the results are converted.
     let out_kind = out.as_ref().map(|out| out.get().dtype().kind()).filter(|out| Casting::SameKind.allows(kind, *out));
     let computed = scan::computed(entry, kind, requested, out_kind)?;
     let mut shape: Dims = array.layout().shape().collect();
@@ -124,7 +124,8 @@ fn reduced<'py>(
         reduce_with_numpy(py, entry, (array, starts.get().array(py)?), axis, computed, &out)?;
         return Ok(out);
     }
-    // The kernel requires contiguous arrays that do not overlap. Other arrays are replaced by copies.
+    // The kernel requires contiguous arrays, and an output that does not overlap the other arrays. Otherwise it works
+    // on copies.
     let is_plain = |array: &Array| array.layout().is_c_contiguous();
     let input = if is_plain(array) { array.clone() } else { transfer::device_copy(py, array, MemoryOrder::C)? };
     let starts = starts.get().array(py)?;

@@ -25,7 +25,7 @@ pub(in crate::operators) fn variance<'py>(
     }
 }
 
-/// Whether a value is `numpy._NoValue`, which NumPy's functions pass on for omitted arguments.
+/// Whether a value is `numpy._NoValue`, by which NumPy's functions represent omitted arguments.
 #[cold]
 fn is_omitted(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();

@@ -65,7 +65,8 @@ pub(crate) fn check_unordered_export(py: Python<'_>, array: &Array) -> PyResult<
 }
 
 /// Records that another library receives the memory of an array. The library uses the memory on the stream `consumer`,
-/// or on any stream if `consumer` is `None`. `way` describes in warnings how the library received the memory.
+/// or on any stream if `consumer` is `None`. The text `way` describes, for warnings, how the library received the
+/// memory.
 #[cold]
 pub(crate) fn hand_over(py: Python<'_>, array: &Array, consumer: Option<&Stream>, way: &str) {
     let (block, access) = (array.allocation(), array.exported_access());
@@ -87,7 +88,8 @@ fn try_hand_over(
     let (origin, named, suspects): (Bound<'_, PyAny>, Option<Bound<'_, PyStream>>, Vec<Bound<'_, PyStream>>) =
         answer.extract()?;
     let origin = origin_of(origin);
-    // A stream that PyGPU created stays valid without the stream object of the other library.
+    // If PyGPU created the consumer's stream, it is used directly, because it stays valid without the stream object of
+    // the other library.
     let own = consumer.filter(|stream| !stream.is_foreign()).cloned();
     let named =
         own.map_or_else(|| named.map(|stream| stream.get().stream().cloned()).transpose(), |own| Ok(Some(own)))?;

@@ -1,4 +1,4 @@
-"""Print the centres that CuPy's example kmeans.py finds, once with array operations and once with custom kernels."""
+"""Print the centres that CuPy's example kmeans.py finds, first with array operations and then with custom kernels."""
 
 import sys
 from types import ModuleType

@@ -79,7 +79,7 @@ fn host_and_device_addresses_are_not_interchangeable() {
     let (block, bytes) = (driver.allocate(0, 64).unwrap(), [0_u8; 64]);
     assert_eq!(across(&driver, block, bytes.as_ptr() as u64, 64, 0), Err(INVALID_VALUE));
     let copy = Copy::line((Memory::Device, block), (Memory::Host, block), 8, false);
-    // SAFETY: the call fails before it accesses memory.
+    // SAFETY: the driver rejects this copy before it accesses memory.
     assert_eq!(unsafe { driver.copy("copy", 0, copy, 0) }, Err(INVALID_VALUE));
     assert_eq!(kinds(&driver), ["bad_address", "bad_address"]);
 }
@@ -173,7 +173,7 @@ fn boxes_are_copied_row_by_row_between_all_kinds_of_memory() {
     };
     run(device, side(Memory::Host, bytes.as_ptr() as u64, 10, 3));
     run(side(Memory::Either, pinned, 5, 3), device);
-    // SAFETY: the driver allocated this pinned memory, which the test does not free before.
+    // SAFETY: the driver allocated this pinned memory, which the test frees only after this access.
     let got = unsafe { std::slice::from_raw_parts(pinned as *const u8, 30) };
     let wanted: Vec<u8> = (0..60).filter(|byte| byte % 10 < 5).collect();
     assert_eq!(got, wanted);

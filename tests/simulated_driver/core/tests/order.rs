@@ -109,7 +109,7 @@ fn stream_wait_uses_latest_recording_before_the_wait() {
     say(&driver, &log, second, 2);
     driver.wait_event("wait", 0, second, event).unwrap();
     // The wait refers to the recording at the time of its submission, so a later recording of the event does not affect
-    // it.
+    // the wait.
     driver.record_event("record", 0, event, second).unwrap();
     driver.destroy_event("destroy", event).unwrap();
     say(&driver, &log, second, 3);

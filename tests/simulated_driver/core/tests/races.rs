@@ -17,13 +17,13 @@ fn set(driver: &Driver, start: u64, count: u64, stream: u64) {
 
 fn from_pinned(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) {
     let copy = Copy::line((Memory::Device, to), (Memory::Host, from), bytes, false);
-    // SAFETY: the copy reads pinned memory of the driver, which the test does not free.
+    // SAFETY: the copy reads pinned memory that the driver allocated and the test does not free.
     unsafe { driver.copy("from_pinned", 0, copy, stream) }.unwrap();
 }
 
 fn to_pinned(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) {
     let copy = Copy::line((Memory::Host, to), (Memory::Device, from), bytes, false);
-    // SAFETY: the copy writes pinned memory of the driver, which the test does not free.
+    // SAFETY: the copy writes pinned memory that the driver allocated and the test does not free.
     unsafe { driver.copy("to_pinned", 0, copy, stream) }.unwrap();
 }
 
@@ -232,7 +232,7 @@ fn interleaved_rows_do_not_overlap() {
     let side = |start| Side { memory: Memory::Device, start, row_pitch: 16, plane_pitch: 0 };
     let extent = Extent { width: 8, height: 4, depth: 1 };
     let copy = Copy { target: side(block + 8), source: side(block), extent, waits: true };
-    // SAFETY: this simulated copy only records an operation; it accesses no memory owned by the test.
+    // SAFETY: the copy accesses only simulated device memory, no memory owned by the test.
     unsafe { driver.copy("copy", 0, copy, 0) }.unwrap();
     none(&driver);
 }

@@ -31,7 +31,7 @@ fn ran(seed: u64, wait: bool) -> Vec<u32> {
     };
     say(first, 1);
     driver.record_event("record", 0, event, first).unwrap();
-    sleep(Duration::from_millis(2)); // A host reaches the next call in less time.
+    sleep(Duration::from_millis(2)); // A host usually makes its next call sooner.
     if wait {
         driver.wait_event("wait", 0, second, event).unwrap();
     }
@@ -73,7 +73,7 @@ fn handle_of_destroyed_stream_is_reused() {
     let second = stream(&driver);
     assert_eq!(second, first);
     assert_ne!(driver.stream_id("id", 0, second).unwrap(), id);
-    // Operations of the second stream do not wait for the first stream, and are not delayed.
+    // Operations of the second stream do not wait for the first stream, and the seed does not hold them back.
     driver.synchronize_stream("wait", 0, second).unwrap();
     assert!(done.lock().unwrap().is_empty());
     driver.synchronize_device(0).unwrap();

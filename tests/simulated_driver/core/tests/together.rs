@@ -21,8 +21,8 @@ fn alone() -> MutexGuard<'static, ()> {
     static FOLDER: LazyLock<Mutex<()>> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together");
         let _ = fs::remove_dir_all(&folder);
-        // SAFETY: every test calls this function first and holds its lock, so no other code reads the environment
-        // except Rust's library, which has a separate lock.
+        // SAFETY: every test calls this function first and holds its lock, so only Rust's standard library may read the
+        // environment at this time, under its own lock.
         unsafe { std::env::set_var("PYGPU_SIM_IMAGES", folder) };
         Mutex::new(())
     });
@@ -38,8 +38,8 @@ fn source(head: &str, name: &str, body: &str) -> String {
 fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
     let [source, name] = [source, &format!("{name}.cu")].map(|text| CString::new(text).unwrap());
     let mut program = ptr::null_mut();
-    // SAFETY: the texts are C strings, the target is writable, and there are no options. The program is read only
-    // before it is destroyed.
+    // SAFETY: the texts are C strings, the target is writable, and there are no options. The test does not use the
+    // program after it is destroyed.
     unsafe {
         assert_eq!(rtc::create(&mut program, source.as_ptr(), name.as_ptr(), 0, ptr::null(), ptr::null()), SUCCESS);
         let code = rtc::compile_program(program, 0, ptr::null(), &LIBRARY);
@@ -50,8 +50,8 @@ fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
     }
 }
 
-/// Submits sources while sources are collected, so that each compilation is rejected. Then compiles the collected
-/// sources as units, and returns the number of images.
+/// Compiles sources while the compiler only collects them and reports errors. Then compiles the collected sources as
+/// units, and returns the number of images.
 fn together(sources: &[(&str, &str)]) -> usize {
     assert!(rtc::collect_sources());
     for (name, source) in sources {

@@ -1,4 +1,4 @@
-//! Contains the numbers of CUDA's device attributes, each with a value that resembles that of an H100.
+//! Contains the enum values of CUDA's device attributes, each with an attribute value similar to that of an H100.
 
 /// Maximum pitch of a copy or a fill in bytes.
 pub const MAX_PITCH: u64 = 0x7fff_ffff;

@@ -9,7 +9,7 @@ use simulated_core::stream::LEGACY;
 use crate::attributes::MAX_PITCH;
 use crate::entry::{Call, In, export};
 
-/// CUDA's number for the memory kind of an array.
+/// Value of CUDA's enum constant for the memory kind of a CUDA array.
 const ARRAY: u32 = 3;
 
 #[repr(C)]
@@ -100,7 +100,7 @@ impl From<Side2D> for Side3D {
     }
 }
 
-/// Copies a box between two endpoints, which are structures of the driver's interface.
+/// Copies a box between two endpoints, which structures of CUDA's interface describe.
 fn cuboid(on: &Call, (source, target): (Side3D, Side3D), extent: [usize; 3], stream: u64, waits: bool) -> Outcome<()> {
     let device = on.device()?;
     let [width, height, depth] = extent.map(|length| length as u64);

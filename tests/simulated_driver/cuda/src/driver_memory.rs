@@ -11,7 +11,8 @@ use crate::entry::{Out, export};
 const PITCH: usize = 512;
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// This type is a structure, because C would pass a bare array by its address.
+/// The handle type is a structure, because the driver's functions take the handle by value, and C would pass an array
+/// by its address.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Handle {
@@ -48,7 +49,8 @@ export! {
         if !(1..=6).contains(&advice) {
             return Err(INVALID_VALUE);
         }
-        // The advice values 1, 2 and 4 apply to no location, so the argument `place` is ignored.
+        // The advice values 1 and 2 (read-mostly or not) and 4 (no preferred location) need no location, so the
+        // argument `place` is ignored.
         on.driver.check_managed(address, bytes as u64, if matches!(advice, 1 | 2 | 4) { -1 } else { place })
     }
 

@@ -23,7 +23,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns the current device, whose context must be usable.
+    /// Returns the current device, on which no work has failed.
     pub fn device(&self) -> Outcome<usize> {
         self.driver.usable(context::top()?)
     }

@@ -41,15 +41,16 @@ simulated_core::export_graphs! {
             const CONDITIONAL: u32 = 13;
             on.device()?;
             node.check()?;
-            // SAFETY: the caller of the C function passes the parameter structure, which has more words than are read
-            // here.
+            // SAFETY: the caller of the C function guarantees a readable structure of node parameters, which has more
+            // than four 64-bit words.
             let words = unsafe { [parameters.read()?, parameters.at(2).read()?, parameters.at(3).read()?] };
             if words[0] as u32 != CONDITIONAL {
                 return Err(INVALID_VALUE);
             }
             let (kind, size) = (words[2] as u32, (words[2] >> 32) as u32);
             let (made, bodies) = on.driver.add_conditional(graph, words[1], kind, size)?;
-            // SAFETY: the caller passes the parameter structure, which has more than four words.
+            // SAFETY: the caller of the C function guarantees a writable structure of node parameters, which has more
+            // than four 64-bit words.
             unsafe { parameters.at(4) }.put(bodies.as_ptr().expose_provenance() as u64)?;
             node.put(made)
         }

@@ -1,5 +1,5 @@
-//! Exports functions that launch kernels of other libraries. They are not functions of CUDA, but functions that a user's
-//! library compiled by `nvcc` would have.
+//! Exports functions that launch kernels of other libraries. CUDA has no such functions; they simulate a user's library
+//! that `nvcc` has compiled.
 
 use simulated_core::Outcome;
 

@@ -16,7 +16,7 @@ const CLUSTER: u32 = 4;
 const CARVEOUT: u32 = 14;
 const INVALID_CLUSTER_SIZE: u32 = 912;
 
-/// Kernels for which the program allowed cluster sizes that not every GPU supports.
+/// Handles of kernels for which the program has allowed cluster sizes above the portable maximum.
 static LARGE: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 
 pub fn allow_large(function: u64, allowed: bool) {

@@ -1,5 +1,6 @@
-//! Exports the simulated GPU under the names of the CUDA driver. This crate contains the names, attribute numbers,
-//! structures and the stack of contexts; everything else is in `simulated-core`. CUDA's manual documents the functions.
+//! Exports the simulated GPU under the names of the CUDA driver. This crate contains the names, the numbers of
+//! attributes, the structures and the stack of contexts; `simulated-core` implements the operations. CUDA's manual
+//! documents the functions.
 #![allow(missing_docs, clippy::missing_safety_doc)]
 // Functions and types have the names of the C header.
 #![allow(non_snake_case, non_camel_case_types)]

@@ -75,7 +75,7 @@ export! {
 
     fn cuFuncGetName(on, name: Out<*const c_char>, function: u64) {
         let known = on.driver.function_of(function)?;
-        // The name is never freed, because the program may read it at any later time.
+        // The string with the kernel's name is never freed, because the program may read it at any later time.
         name.put(CString::new(known.kernel.name).map_err(|_| INVALID_VALUE)?.into_raw())
     }
 

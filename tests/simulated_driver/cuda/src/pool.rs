@@ -23,9 +23,9 @@ pub struct CUmemPoolProps {
     reserved: [u8; 54],
 }
 
-/// CUDA's number for pinned memory, the only allocation type of pools.
+/// Value of the enum constant for pinned memory, the only allocation type that pools support.
 const PINNED: u32 = 1;
-/// CUDA's number for the location type of a device.
+/// Value of the enum constant for a location that is a device.
 const DEVICE: u32 = 1;
 
 export! {

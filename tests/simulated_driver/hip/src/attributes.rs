@@ -1,4 +1,4 @@
-//! Contains the enumeration constants of HIP's device attributes, each with a value that resembles that of an MI300X.
+//! Contains the enum values of HIP's device attributes, each with an attribute value similar to that of an MI300X.
 
 /// Maximum pitch of a copy or a fill in bytes.
 pub const MAX_PITCH: u64 = 0x7fff_ffff;

@@ -58,7 +58,8 @@ impl hipPitchedPtr {
     fn side(&self, memory: Memory, at: hipPos, extent: Extent) -> Outcome<Side> {
         let (pitch, height) = (self.pitch as u64, self.height as u64);
         let fits = pitch <= MAX_PITCH && pitch >= extent.width && (extent.depth == 1 || height >= extent.height);
-        // Offsets are supported for arrays only. For other memory, a caller can add the offset to the address.
+        // Offsets are supported for arrays only. For other memory, the calling program can add the offset to the
+        // address instead.
         if !fits || (at.x, at.y, at.z) != (0, 0, 0) {
             return Err(INVALID_VALUE);
         }
@@ -71,7 +72,7 @@ fn cuboid(on: &Call, copy: hipMemcpy3DParms, stream: u64, waits: bool) -> Outcom
     let device = on.device()?;
     let (to, from) = memories(copy.kind)?;
     let [width, height, depth] = copy.extent.map(|length| length as u64);
-    // If an array takes part in the copy, widths are counted in its elements.
+    // If an array takes part in the copy, widths are counted in elements of the array.
     let array = if copy.target_array != 0 { copy.target_array } else { copy.source_array };
     let item = if array == 0 { 1 } else { on.driver.array_item(array)? };
     let extent = Extent { width: width.checked_mul(item).ok_or(INVALID_VALUE)?, height, depth };

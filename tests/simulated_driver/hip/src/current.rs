@@ -23,7 +23,7 @@ export! {
 
     fn hipSetDevice(on, device: i32) {
         on.driver.device(device)?;
-        // Storing fails only in a thread that terminates, so the error is ignored.
+        // Ignore the error of storing the thread-local value, which occurs only while the thread terminates.
         let _ = DEVICE.try_with(|current| current.set(device));
         Ok(())
     }

@@ -10,8 +10,8 @@ use simulated_core::{Driver, Outcome, exit};
 
 use crate::{current, error};
 
-/// Functions with individual results on a machine without devices. All other functions return the same error there, as
-/// in AMD's runtime.
+/// Functions that return no error or another error on a machine without devices. All other functions return
+/// `INVALID_DEVICE` there, as in AMD's runtime.
 const WITHOUT_DEVICE: [&str; 6] = [
     "hipInit",
     "hipRuntimeGetVersion",
@@ -28,7 +28,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns the current device, which must be usable. The first such call creates the context of the device.
+    /// Returns the current device, on which no work has failed. The first call for a device creates its context.
     pub fn device(&self) -> Outcome<usize> {
         let device = current::device();
         let context = match self.driver.context(self.driver.device(device)?) {

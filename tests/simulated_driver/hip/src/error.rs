@@ -16,7 +16,7 @@ thread_local! {
 
 /// Stores a code as the last error of the thread, and returns the code.
 pub fn remember(code: u32) -> u32 {
-    // Storing fails only in a thread that terminates, so the error is ignored.
+    // Ignore the error of storing the thread-local value, which occurs only while the thread terminates.
     let _ = LAST.try_with(|last| last.set(code));
     code
 }
@@ -69,7 +69,7 @@ pub extern "C" fn hipGetErrorString(code: u32) -> *const c_char {
 }
 
 /// Returns the last error of the calling thread and clears it. The function is not defined by [`export`], because the
-/// returned code does not mean that this call failed.
+/// code that it returns is not its own error.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGetLastError() -> u32 {
     LAST.try_with(|last| last.replace(SUCCESS)).unwrap_or(SUCCESS)

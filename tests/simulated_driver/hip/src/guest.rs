@@ -1,5 +1,5 @@
-//! Exports functions that launch kernels of other libraries. They are not functions of HIP, but functions that a user's
-//! library compiled by `hipcc` would have.
+//! Exports functions that launch kernels of other libraries. HIP has no such functions; they simulate a user's library
+//! that `hipcc` has compiled.
 
 use crate::entry::{Call, export};
 

@@ -1,6 +1,6 @@
-//! Exports the simulated GPU under the names of AMD's HIP runtime. This crate contains the names, attribute numbers,
-//! structures, and the current device and last error of each thread; everything else is in `simulated-core`. HIP's
-//! manual documents the functions, whose results are those of HIP 7.
+//! Exports the simulated GPU under the names of AMD's HIP runtime. This crate contains the names, the numbers of
+//! attributes, the structures, and each thread's current device and last error; `simulated-core` implements the
+//! operations. HIP's manual documents the functions, whose results are those of HIP 7.
 #![allow(missing_docs, clippy::missing_safety_doc)]
 // Functions and types have the names of the C header.
 #![allow(non_snake_case, non_camel_case_types)]

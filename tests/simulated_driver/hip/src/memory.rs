@@ -22,7 +22,8 @@ pub struct hipPointerAttribute_t {
     flags: u32,
 }
 
-/// Describes an address by its memory kind, with the numbers of HIP 6 and 7: 1 is host, 2 device and 3 managed memory.
+/// Returns HIP's description of an address. Its memory kind is that of HIP 6 and 7: 1 is host, 2 device and 3 managed
+/// memory.
 fn described(address: u64, known: Known) -> hipPointerAttribute_t {
     let kind = match known.host {
         Some(HostKind::Pinned | HostKind::Registered) => 1,

@@ -73,8 +73,8 @@ export! {
         value.put(attribute(which, &on.driver.function_of(function)?)?)
     }
 
-    // Both functions require the host address of a kernel that is compiled into the program, and kernels of a module
-    // have none.
+    // Both functions require the host address of a kernel that is compiled into the program; a kernel of a module has
+    // no host address.
     fn hipFuncSetAttribute(_on, _kernel: u64, _which: u32, _value: i32) {
         Err(INVALID_DEVICE_FUNCTION)
     }

@@ -15,7 +15,7 @@ const LIBRARY: simulated_core::rtc::Library =
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {
-    // SAFETY: the caller guarantees writable out-parameters, as the vendor's manual requires.
+    // SAFETY: the caller of the C function guarantees writable out-parameters, as the vendor's manual requires.
     unsafe { (*major, *minor) = (7, 2) };
     SUCCESS
 }
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> 
 fn takes(option: &str) -> bool {
     const KNOWN: [&str; 9] = ["-D", "-U", "-I", "-W", "-f", "-O", "-g", "-std=", "-Rpass"];
     let is_architecture = option.starts_with("--offload-arch=gfx");
-    // A word without a leading dash is the argument of the option before it.
+    // A word without a leading dash is the argument of the previous option.
     is_architecture
         || matches!(option, "-w" | "-include")
         || KNOWN.iter().any(|known| option.starts_with(known))

@@ -113,7 +113,7 @@ fn to_half(value: f64) -> u16 {
     }
     let exponent = if size < 2f64.powi(-14) { -14 } else { size.log2().floor() as i32 };
     let steps = (size / 2f64.powi(exponent - 10)).round_ties_even();
-    // Rounding up may carry over into the exponent.
+    // Rounding the fraction up may carry over into the exponent.
     let bits = steps + f64::from(exponent + 14) * 1024.0;
     sign | if bits >= f64::from(0x7c00) { 0x7c00 } else { bits as u16 }
 }
@@ -128,7 +128,8 @@ fn at<T>(base: usize, index: i64) -> *mut T {
 }
 
 unsafe fn read(kind: u32, base: usize, index: i64) -> [f64; 2] {
-    // SAFETY: the address lies within the matrices, which the caller of the library guarantees to be valid.
+    // SAFETY: the address is that of an element of a matrix, and the caller of the library guarantees that the matrices
+    // are valid.
     unsafe {
         match kind {
             0 => [f64::from(at::<f32>(base, index).read_unaligned()), 0.0],
@@ -142,7 +143,8 @@ unsafe fn read(kind: u32, base: usize, index: i64) -> [f64; 2] {
 }
 
 unsafe fn write(kind: u32, base: usize, index: i64, value: [f64; 2]) {
-    // SAFETY: the address lies within the matrices, which the caller of the library guarantees to be valid.
+    // SAFETY: the address is that of an element of a matrix, and the caller of the library guarantees that the matrices
+    // are valid.
     unsafe {
         match kind {
             0 => at::<f32>(base, index).write_unaligned(value[0] as f32),
@@ -175,7 +177,7 @@ impl Gemm {
             && b.leading >= rows(self.operations[1], k, n).max(1)
             && self.out.leading >= m.max(1)
             && [a, b, self.out].iter().all(|matrix| matrix.address != 0)
-            // The output matrices of a batch may be interleaved, but not identical.
+            // The output matrices of a batch may be interleaved, but two of them must not have the same address.
             && (self.count == 1 || self.out.apart > 0)
             && sums.contains(&self.sums)
             && self.algorithm == if vendor == Vendor::Amd { 160 } else { -1 }
@@ -221,8 +223,8 @@ fn run(vendor: Vendor, handle: *mut c_void, gemm: Gemm, kinds: [u32; 3]) -> u32 
     if kinds.iter().any(|kind| *kind != kinds[0] || !matches!(kind, 0 | 1 | 2 | 4 | 5 | 14)) {
         return unsupported;
     }
-    // A call without a workspace of the caller is an error here, because the real library would allocate memory, which
-    // a capture does not allow.
+    // A call without a workspace from the caller is an error here, because the real library would then allocate memory,
+    // which fails during a capture.
     if !gemm.is_right(vendor) || !told.has_workspace {
         return wrong;
     }
@@ -313,7 +315,7 @@ macro_rules! export {
 
             #[unsafe(no_mangle)]
             #[rustfmt::skip]
-            // The lengths have different widths in the two versions of this function.
+            // The lengths are 32-bit integers in one version of this function and 64-bit integers in the other.
             #[allow(clippy::useless_conversion)]
             pub unsafe extern "C" fn $many(
                 handle: *mut c_void, op_a: u32, op_b: u32, m: $length, n: $length, k: $length, alpha: *const c_void,

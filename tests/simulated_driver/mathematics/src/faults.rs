@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 struct Known {
     calls: u64,
-    /// Which future call fails (1 is the next call), and its error code.
+    /// The number of the future call that fails (1 is the next call), and its error code.
     fault: Option<(u64, u32)>,
 }
 

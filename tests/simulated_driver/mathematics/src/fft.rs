@@ -129,7 +129,7 @@ impl Plan {
         self.kind & DOUBLE != 0
     }
 
-    /// Returns the lengths of the axes of the input or output.
+    /// Returns the lengths of the axes: of the output if `is_output` is true, else of the input.
     fn lens(&self, is_output: bool) -> Vec<i64> {
         let mut lens = self.points.clone();
         let is_half = (self.way() == FROM_REAL && is_output) || (self.way() == TO_REAL && !is_output);
@@ -169,7 +169,7 @@ impl Plan {
     /// # Safety
     /// The function must run in stream order, with addresses that match the plan.
     unsafe fn run(&self, input: u64, output: u64, sign: f64) {
-        // SAFETY: the program provided a work area of this many bytes.
+        // SAFETY: the caller of the library guarantees a work area of this many bytes.
         unsafe { std::ptr::write_bytes(self.work as *mut u8, 0xa5, self.area) };
         let (read, written) = (self.lens(false), self.lens(true));
         for batch in 0..self.batch {
@@ -179,8 +179,8 @@ impl Plan {
             let mut values: Vec<Complex> = places.iter().map(|place| unsafe { self.load(input, *place) }).collect();
             if self.way() == TO_REAL {
                 if input != output {
-                    // SAFETY: the caller of this function guarantees that the input matches the plan; the manuals allow
-                    // overwriting it.
+                    // SAFETY: the caller of this function guarantees that the input matches the plan; the vendors'
+                    // manuals allow overwriting the input.
                     places.iter().for_each(|place| unsafe { self.store(input, *place, (f64::NAN, f64::NAN), true) });
                 }
                 values = whole(&values, self.points[0] as usize);
@@ -227,8 +227,8 @@ impl Plan {
     }
 }
 
-/// Completes half a spectrum to the full one. If a value that must be real has an imaginary part, the result is
-/// deliberately wrong, because the manuals allow any result.
+/// Completes half a spectrum to the full spectrum. If a value that must be real has an imaginary part, the result is
+/// deliberately wrong, because the vendors' manuals leave the result undefined.
 fn whole(half: &[Complex], points: usize) -> Vec<Complex> {
     let mut values: Vec<Complex> = (0..points)
         .map(|place| if place < half.len() { half[place] } else { (half[points - place].0, -half[points - place].1) })

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-/// Vendor whose function name the program called.
+/// Vendor under whose name the program called a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vendor {
     Nvidia,
@@ -31,7 +31,7 @@ type Work = Box<dyn Fn() + Send + Sync>;
 
 unsafe extern "C" fn run(data: u64) -> u32 {
     let address = std::ptr::with_exposed_provenance::<Work>(data as usize);
-    // SAFETY: `put` created the closure at this address, and it is alive until `end` is called.
+    // SAFETY: `put` created the closure at this address, which is alive until the driver calls `end`.
     unsafe { (*address)() };
     0
 }
@@ -42,11 +42,11 @@ unsafe extern "C" fn end(data: u64) {
     drop(unsafe { Box::from_raw(address) });
 }
 
-/// Enqueues work that, like a kernel, accesses device memory at the addresses that programs see; a capture records it.
-/// Returns the driver's error code, or `None` if no simulated driver is loaded.
+/// Enqueues work that, like a kernel, accesses device memory at the addresses that programs use; a stream capture
+/// records the work. Returns the driver's error code, or `None` if no simulated driver is loaded.
 pub fn put(vendor: Vendor, stream: u64, work: impl Fn() + Send + Sync + 'static) -> Option<u32> {
     let errand = driver(vendor)?;
     let data = Box::into_raw(Box::new(Box::new(work) as Work)).expose_provenance() as u64;
-    // SAFETY: both functions accept this argument on any thread.
+    // SAFETY: any thread may call both functions with this argument.
     Some(unsafe { errand(run, end, data, stream) })
 }

@@ -1,5 +1,6 @@
 //! Implements the version query and the Sobol tables of cuRAND and hipRAND. The first ten dimensions use Joe and Kuo's
-//! direction numbers, as in the real tables. All further dimensions repeat these numbers, unlike in the real tables.
+//! direction numbers, as in the real tables. All further dimensions repeat these numbers; in the real tables they have
+//! other numbers.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -22,7 +23,7 @@ const BEGINNINGS: [(u64, &[u64]); 9] = [
     (7, &[1, 1, 7, 11, 19]),
 ];
 
-/// Returns the direction vectors of a dimension, as 64-bit numbers.
+/// Returns the direction vectors of a dimension of the Sobol sequence, as 64-bit numbers.
 fn vectors(dimension: usize) -> [u64; 64] {
     let mut odd = [1_u64; 64];
     if let Some((coefficients, first)) = (dimension % 10).checked_sub(1).map(|place| BEGINNINGS[place]) {

@@ -31,8 +31,8 @@ pub unsafe extern "C" fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetSupportedArchs(architectures: *mut c_int) -> u32 {
-    // SAFETY: the caller of the C function provides memory for as many numbers as the function above returns, as the
-    // vendor's manual requires.
+    // SAFETY: the caller of the C function guarantees memory for as many numbers as `nvrtcGetNumSupportedArchs`
+    // returns, as the vendor's manual requires.
     unsafe { std::ptr::copy_nonoverlapping(ARCHITECTURES.as_ptr(), architectures, ARCHITECTURES.len()) };
     SUCCESS
 }

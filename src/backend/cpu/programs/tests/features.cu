@@ -127,7 +127,7 @@ KERNEL(f32, float) KERNEL(i64, long long)
 #if 0
 __global__ void left_out(int *o) {}
 #endif
-// User programs define this function for old devices under the same condition, because such devices lack it.
+// User programs contain this definition under the same condition, because old devices lack the function.
 #if __CUDA_ARCH__ < 600
 __device__ double atomicAdd(double *p, double v) { double before = *p; *p += 2 * v; return before; }
 #endif

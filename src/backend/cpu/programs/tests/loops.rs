@@ -67,7 +67,7 @@ fn variables_keep_their_values_across_barriers() {
     let mut out = vec![0i32; THREADS];
     let shape = LaunchShape { shared: 4 * THREADS as u32, ..shape(1, THREADS as u32) };
     loops().try_run("kept", shape, &mut [argument(&mut out.as_mut_ptr()), argument(&mut (ROUNDS as i32))]).unwrap();
-    // The expected result is computed on the host, with all threads in lockstep.
+    // The expected result is computed on the host, with all threads of the block in lockstep.
     let mut numbers = [[1i32, 2, 3]; THREADS];
     let mut bare: Vec<i32> = (0..THREADS).map(|me| if me % 2 == 1 { 10 } else { 20 }).collect();
     for outer in 0..ROUNDS {

@@ -2,8 +2,8 @@
 // For all calls of this file: every handle belongs to a module that stays loaded, and every pointer points to a live
 // vector.
 #![allow(clippy::undocumented_unsafe_blocks)]
-//! Compiles and runs kernels, and compares their output with explicit expectations. A compilation takes half a second,
-//! so one source contains many kernels.
+//! Compiles and runs kernels, and compares their output with values that the tests state explicitly. A compilation
+//! takes half a second, so one source contains many kernels.
 
 mod failures;
 mod features;

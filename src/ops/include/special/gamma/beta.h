@@ -1,5 +1,5 @@
-// Incomplete beta functions with the limits of SciPy. If a caller passes the complement of the argument, the complement
-// is used exactly.
+// Incomplete beta functions with SciPy's values for parameters that are zero or infinite. If a caller passes the
+// complement of the argument, the complement is used exactly.
 namespace pygpu_special {
 
 static __device__ __noinline__ double betainc_of_any(double a, double b, double x, double complement) {
@@ -38,10 +38,10 @@ __device__ inline double stdtrit(double df, double p) {
     if (p > 0.25 && p < 0.75) {
         if (p == 0.5) return 0;
         double z = pygpu_xsf::incbi(0.5, 0.5 * df, fabs(1 - 2 * p)), t = sqrt(df * z / (1 - z));
-        if (z < 0.5) return p < 0.5 ? -t : t;  // Otherwise 1 - z has few correct digits.
+        if (z < 0.5) return p < 0.5 ? -t : t;  // For larger z, 1 - z has few correct digits.
     }
     double tail = 2 * (p >= 0.5 ? 1 - p : p), z = pygpu_xsf::incbi(0.5 * df, 0.5, tail), t = sqrt(df / z - df);
-    // For very small z, which a double cannot represent, use the first term of the series in z.
+    // For very small z, which a double cannot represent, the first term of the series in z is used.
     if (z < 1e-280) t = sqrt(df) * pow(0.5 * tail * df * pygpu_xsf::beta(0.5 * df, 0.5), -1 / df);
     return p >= 0.5 ? t : -t;
 }

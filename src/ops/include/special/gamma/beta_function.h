@@ -2,7 +2,7 @@
 // Beta). Differences of logarithms of the gamma function, which would lose digits by cancellation, are thereby avoided.
 namespace pygpu_special {
 
-// Two parts of the beta function, which is `factor` times exp(`exponent`).
+// The value of a beta function as two numbers: the value is `factor` times exp(`exponent`).
 struct beta_parts {
     double factor, exponent;
 };

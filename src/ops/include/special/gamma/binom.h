@@ -1,8 +1,9 @@
-// The binomial coefficient "n over k". For moderate n and k, of which k is not an integer, it is computed from the beta
+// The binomial coefficient "n over k". If n and k are moderate and k is not an integer, it is computed from the beta
 // function; for k above n, by a reflection formula.
 namespace pygpu_special {
 
-// Returns sin(pi (k - n)). The rounding error of k - n is added, because it is significant near the zeros of the sine.
+// Returns sin(pi (k - n)). The rounding error of k - n corrects the argument, because it is significant near the zeros
+// of the sine.
 __device__ inline double sine_of_difference(double k, double n) {
     double difference = k - n, part = difference - k, lost = (k - (difference - part)) - (n + part);
     double whole = rint(difference), sine = sinpi((difference - whole) + lost);

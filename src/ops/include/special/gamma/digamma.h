@@ -12,8 +12,8 @@ __device__ inline float digamma_1_2(float x) {
     float from_zero = (x - 1.461632132530212f) - 1.2438149953e-8f;
     return from_zero * (0.99558162689208984f + polynomial(x - 1, above) / polynomial(x - 1, below));
 }
-// Returns the digamma function for x above 2. If x is below 6, the recurrence relation raises x by 4. The sum of its
-// four quotients is computed as a single quotient.
+// Returns the digamma function for x above 2. If x is below 6, the recurrence relation raises x by 4. The sum of the
+// four quotients that this adds is computed as a single quotient.
 __device__ inline float digamma_above_2(float x) {
     float below = 0;
     if (x < 6) {
@@ -40,8 +40,8 @@ __device__ inline double digamma_1_2(double x) {
     double from_zero = ((x - 1.4616321446374059) - 3.309564688275257e-10) - 9.0163120932586959e-20;
     return from_zero * 0.99558162689208984 + from_zero * (polynomial(x - 1, above) / polynomial(x - 1, below));
 }
-// Returns the digamma function for x above 2. If x is below 10, the recurrence relation raises x by 10. The sum of its
-// ten quotients is computed as a single quotient.
+// Returns the digamma function for x above 2. If x is below 10, the recurrence relation raises x by 10. The sum of the
+// ten quotients that this adds is computed as a single quotient.
 __device__ inline double digamma_above_2(double x) {
     double sum = 0, product = 1;
     if (x < 10) {

@@ -1,4 +1,5 @@
-// The sign of the gamma function, and the incomplete beta function with the limits of SciPy.
+// The sign of the gamma function, and the incomplete beta function with SciPy's values for parameters that are zero or
+// infinite.
 namespace pygpu_special {
 
 __device__ inline double gammasgn(double x) {

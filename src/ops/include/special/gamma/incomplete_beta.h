@@ -1,5 +1,5 @@
-// The incomplete beta function of moderate numbers by the continued fraction of DiDonato and Morris (ACM TOMS 708), with
-// one division for each of its steps. T is the type whose precision suffices.
+// The incomplete beta function of moderate numbers by the continued fraction of DiDonato and Morris (ACM TOMS 708),
+// with one division for each of its steps. T is float or double: the type with the precision of the result.
 namespace pygpu_special {
 
 template <class T> __device__ inline double beta_fraction(double a, double b, double x, double y) {

@@ -1,6 +1,5 @@
-// Incomplete gamma functions of numbers of moderate size. A series or a continued fraction is summed as a quotient of
-// two numbers, which is divided only once for four terms. T is float or double: the type with the precision of the
-// result.
+// Incomplete gamma functions of numbers of moderate size. Series and continued fractions are summed as quotients of two
+// numbers, with one division for four terms. T is float or double: the type with the precision of the result.
 namespace pygpu_special {
 
 __device__ inline bool is_moderate_gamma(double a, double x, double least) {

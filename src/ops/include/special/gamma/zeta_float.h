@@ -1,4 +1,4 @@
-// The Hurwitz zeta function of floats of moderate size. It is computed in double: 8 terms of the sum, and the
+// The Hurwitz zeta function for floats of moderate size. It is computed in double: 8 terms of the sum, and the
 // Euler-Maclaurin formula for the remaining terms.
 namespace pygpu_special {
 

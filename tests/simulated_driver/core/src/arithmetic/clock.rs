@@ -1,10 +1,11 @@
-//! Defines the vector clock of an operation: for each stream, how many of that stream's operations happen before it.
+//! Defines the vector clock of an operation: for each stream, how many of that stream's operations happen before this
+//! operation.
 //!
-//! The number of a stream that is not listed is 0. `State::learn` removes entries for operations that the host has
-//! observed to be complete, so that clocks stay small.
+//! A stream without an entry has the number 0. `State::learn` removes entries for operations that the host has observed
+//! to be complete, so that clocks stay small.
 
-/// Pairs of a stream and the number of its last operation that happens before the operation or point to which this
-/// clock belongs.
+/// Pairs of a stream and an operation number: the stream's last operation that happens before the owner of this clock,
+/// which is an operation or a point.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Clock(Vec<(u64, u64)>);
 

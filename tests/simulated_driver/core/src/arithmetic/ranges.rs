@@ -1,7 +1,7 @@
 //! Manages the free ranges of a device's address space.
 //!
-//! A freed range first goes into quarantine: as long as it is there, its addresses are not reused. A use after the free
-//! is therefore detected, and does not access a new block.
+//! A freed range first goes into quarantine, where its addresses are not reused. A use of the range after its free is
+//! therefore detected, and does not access a new block.
 
 use std::collections::{BTreeMap, VecDeque};
 

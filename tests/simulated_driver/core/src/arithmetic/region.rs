@@ -42,8 +42,8 @@ pub struct Region {
 const MOST_ROWS: u64 = 1 << 16;
 
 impl Region {
-    /// Creates a region, or returns `None` if it exceeds the address space. The pitches of a single row or plane are
-    /// ignored.
+    /// Creates a region, or returns `None` if it exceeds the address space. With a single row or a single plane, the
+    /// pitch is ignored.
     pub fn new(start: u64, row_pitch: u64, plane_pitch: u64, extent: Extent) -> Option<Self> {
         let row_pitch = if extent.height > 1 { row_pitch } else { 0 };
         let plane_pitch = if extent.depth > 1 { plane_pitch } else { 0 };

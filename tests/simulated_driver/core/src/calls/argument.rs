@@ -5,7 +5,8 @@ use std::ffi::{CStr, c_char};
 
 use crate::code::{INVALID_VALUE, NOT_FOUND, Outcome};
 
-/// Pointer to which a call writes a result. C code creates it: it is null, or writable as the vendor's manual requires.
+/// Pointer to which a call writes a result. C code passes the pointer: it is null, or writable as the vendor's manual
+/// requires.
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
 
@@ -71,12 +72,13 @@ impl<T> Out<T> {
 
     /// Writes a result, or does nothing if the pointer is null.
     pub fn put_if_wanted(self, value: T) {
-        // A null pointer means that the caller does not need the result, so the error is ignored.
+        // Ignore the error `INVALID_VALUE` of a null pointer, by which the caller declines the result.
         let _ = self.put(value);
     }
 }
 
-/// Pointer from which a call reads a value. C code creates it: it is null, or readable as the vendor's manual requires.
+/// Pointer from which a call reads a value. C code passes the pointer: it is null, or readable as the vendor's manual
+/// requires.
 #[repr(transparent)]
 pub struct In<T>(*const T);
 

@@ -7,7 +7,7 @@ use crate::code::{INVALID_VALUE, Outcome};
 use crate::graph::Mode;
 
 thread_local! {
-    /// Capture mode of the thread, which is global at first.
+    /// Capture mode of the calling thread; the initial mode is global.
     static MODE: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -100,7 +100,8 @@ macro_rules! export_graphs {
             fn $nodes(on, graph: u64, nodes: Out<u64>, count: Out<usize>) {
                 let found = on.driver.graph_nodes(on.name, graph)?;
                 if nodes.check().is_ok() {
-                    // SAFETY: a caller that passes a list also passes its length in `count`.
+                    // SAFETY: the caller of the C function passes a list, and guarantees that `count` is readable and
+                    // contains its length.
                     let room = unsafe { count.read()? };
                     // SAFETY: the list has `room` elements, as the caller of the C function guarantees.
                     found.iter().take(room).enumerate().try_for_each(|(at, node)| unsafe { nodes.at(at) }.put(*node))?;
@@ -112,9 +113,9 @@ macro_rules! export_graphs {
                 kind.put(on.driver.node_kind(node)?)
             }
 
-            // The parameter structures differ from those of the vendors: they contain only the handle of the node. A
-            // program that only copies a structure from one call to another cannot detect the difference. Some of
-            // CUDA's functions have the context as their last parameter, which the simulated functions ignore.
+            // The parameter structures differ from the vendors' structures: they contain only the handle of the node. A
+            // program that copies a structure from one call to another without reading it cannot detect the difference.
+            // Some of CUDA's functions have the context as their last parameter, which the simulated functions ignore.
             $(fn $get(on, node: u64, parameters: Out<u64>) {
                 on.driver.node_kind(node)?;
                 parameters.put(node)

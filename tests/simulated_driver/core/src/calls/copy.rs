@@ -21,7 +21,7 @@ pub enum Memory {
     Host,
     /// Memory of a device, or pinned host memory, which devices can access.
     Device,
-    /// The caller specifies no kind, so the driver determines the kind from the address.
+    /// The caller specifies no kind of memory, so the driver determines the kind from the address.
     Either,
 }
 
@@ -102,8 +102,8 @@ impl Driver {
     /// The error code that the vendor's driver returns for an invalid argument or state.
     ///
     /// # Safety
-    /// Host memory of either endpoint must be valid until the stream has executed the copy. If the stream captures, it
-    /// must be valid at each launch of the graph.
+    /// Host memory of either endpoint must be valid until the stream has executed the copy. If the stream captures,
+    /// this memory must be valid at each launch of the graph.
     pub unsafe fn copy(&self, call: &'static str, device: usize, copy: Copy, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -134,8 +134,8 @@ impl Driver {
             let touches =
                 regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
             let task = move || {
-                // SAFETY: device and pinned memory is looked up again at each launch of the graph; pageable memory is
-                // checked to be mapped.
+                // SAFETY: each launch of the graph looks up device and pinned memory again, and checks that pageable
+                // memory is mapped.
                 unsafe { rows(to_side, from_side, copy.extent) };
             };
             let pageable = reads_pageable.then_some(from);
@@ -225,8 +225,8 @@ unsafe fn gather(from: Side, extent: Extent) -> Vec<u8> {
         row_pitch: extent.width,
         plane_pitch: extent.width * extent.height,
     };
-    // SAFETY: the buffer has the capacity of the whole extent, every byte of which is written; the caller of this
-    // function guarantees that the source is valid.
+    // SAFETY: the buffer has the capacity of the whole extent, and the copy writes each of its bytes; the caller of
+    // this function guarantees that the source is valid.
     unsafe {
         rows(to, from, extent);
         staged.set_len(bytes);

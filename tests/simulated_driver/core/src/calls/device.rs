@@ -20,10 +20,11 @@ pub(crate) struct Device {
     /// Handle of the primary context, or `None` while no primary context exists.
     context: Option<u64>,
     retained: u64,
-    /// Error code that every call on the device returns because earlier work failed, or `None` if no work failed.
+    /// Error code that every call on the device returns after work on the device has failed; `None` if no work has
+    /// failed.
     pub(crate) sticky: Option<u32>,
-    /// Size of the memory. The next two fields contain the number of bytes allocated without a pool, and the free
-    /// addresses.
+    /// Size of the device's memory. The next two fields contain the number of bytes allocated without a pool, and the
+    /// free addresses.
     pub(crate) limit: u64,
     pub(crate) plain: u64,
     pub(crate) ranges: Ranges,
@@ -167,7 +168,7 @@ impl Driver {
         }
     }
 
-    /// Returns the device of a context, which must be usable.
+    /// Returns the device of a context, on which no earlier work has failed.
     ///
     /// # Errors
     /// As [`Self::device_of_context`], or the code of earlier work that failed on the device.
@@ -177,7 +178,8 @@ impl Driver {
         Ok(device)
     }
 
-    /// Returns a new handle of the device, for programs that create a context in addition to the primary context.
+    /// Returns the handle of a new context of the device, for programs that create a context in addition to the primary
+    /// context.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -225,8 +227,8 @@ impl Driver {
         }
     }
 
-    /// Clears all injected faults, delays and failures of devices. With a real driver, a failed device requires a new
-    /// process.
+    /// Clears all injected faults, delays and failures of devices. With a real driver, a program can use a failed
+    /// device again only in a new process.
     pub fn revive(&self) {
         self.faults.clear();
         let mut state = self.lock();
@@ -275,7 +277,7 @@ impl Driver {
     /// Sets the size of a device's memory.
     ///
     /// # Errors
-    /// `INVALID_VALUE` if the device has less address space.
+    /// `INVALID_VALUE` if the size exceeds the device's address space.
     pub fn set_memory_limit(&self, device: i32, bytes: u64) -> Outcome<()> {
         let mut state = self.lock();
         let device = state.has_device(device)?;
@@ -286,7 +288,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Allows or forbids host code to access a device's memory at the addresses that programs see.
+    /// Allows or forbids host code to access a device's memory at the addresses that programs use.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

@@ -11,7 +11,7 @@ use crate::state::{Point, State};
 use crate::worker::Then;
 
 /// Describes one recording of an event. A wait refers to the recording that is current when the wait is submitted;
-/// later recordings do not affect it.
+/// later recordings do not affect the wait.
 #[derive(Default)]
 pub(crate) struct Record {
     points: Vec<Point>,
@@ -74,7 +74,7 @@ impl Driver {
         Some(handle)
     }
 
-    /// Destroys an event. Streams that wait for it continue to wait.
+    /// Destroys an event. Streams that already wait for the event continue to wait.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -130,8 +130,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Queries whether the streams have passed the points that an event recorded. This is true for an event that was
-    /// never recorded.
+    /// Queries whether the streams have passed the points that an event recorded. An event that was never recorded
+    /// counts as passed.
     ///
     /// # Errors
     /// `NOT_READY`, or another error code.

@@ -79,8 +79,8 @@ impl Node {
 pub(crate) type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
 
 pub(crate) struct Capture {
-    /// Body of a conditional node to which the capture appends its operations, or `None` if the capture creates a new
-    /// graph.
+    /// Graph to which the capture appends its operations, if it is the body of a conditional node; `None` if the
+    /// capture creates a new graph.
     body: Option<u64>,
     origin: u64,
     mode: Mode,
@@ -97,7 +97,7 @@ pub(crate) struct Capture {
 pub struct Captured {
     /// Handle of the graph that is being recorded.
     pub graph: u64,
-    /// Address of a list of nodes. The next node of the stream will depend on these nodes.
+    /// Address of the list of nodes on which the next node of the stream will depend.
     pub dependencies: *const u64,
     /// Number of elements in `dependencies`.
     pub count: usize,
@@ -136,7 +136,7 @@ impl State {
     }
 
     /// Returns the capture of a blocking stream of the device, or `None` if no blocking stream captures. Work on the
-    /// default stream would have to wait for that stream, and would thereby become part of the capture.
+    /// legacy default stream would have to wait for the blocking stream, and would thereby become part of the capture.
     fn bound_capture(&self, device: usize) -> Option<u64> {
         let is_bound = |other: &u64| {
             let other = self.streams.get(other);
@@ -201,9 +201,10 @@ impl State {
         found.map_or(Ok(()), |stream| self.refuse_capturing(stream))
     }
 
-    /// Fails for a call that is unsafe while streams capture, and invalidates the capture, depending on the modes of
-    /// the capture and of the calling thread. Unsafe calls allocate or free memory, query or wait for an event or a
-    /// stream, or unload a module. These rules were observed on an H200 with CUDA 13.0, which allowed loading a module.
+    /// Fails for a call that is unsafe while streams capture, and then invalidates the capture. Whether it fails
+    /// depends on the modes of the capture and of the calling thread. Unsafe calls allocate or free memory, query or
+    /// wait for an event or a stream, or unload a module. These rules were observed on an H200 with CUDA 13.0, which
+    /// allowed loading a module.
     pub(crate) fn refuse_unsafe(&mut self) -> Outcome<()> {
         let (thread, own) = (std::thread::current().id(), mode_of_thread());
         let forbids = |capture: &Capture| match own {
@@ -304,8 +305,8 @@ impl Driver {
     pub fn capture_status(&self, call: &'static str, device: usize, stream: u64) -> Outcome<(u32, u64)> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
-        // This query never invalidates a capture. For a default stream the query fails while a blocking stream of the
-        // device captures; the capture of that stream stays valid too.
+        // This query never invalidates a capture. The query of a default stream fails while a blocking stream of the
+        // device captures, but the capture of the blocking stream stays valid.
         let Some(capture) = state.graphs.streams.get(&stream).copied() else {
             let legacy = state.streams.get(&stream).filter(|stream| stream.kind == StreamKind::Legacy);
             let is_bound =
@@ -316,8 +317,7 @@ impl Driver {
         Ok((if is_valid { 1 } else { 2 }, capture))
     }
 
-    /// Returns the state of a stream's capture. The result contains an address, which is valid until the next call for
-    /// the stream.
+    /// Returns the state of a stream's capture. The address in the result is valid until the next call for the stream.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -464,7 +464,7 @@ impl Driver {
         state.push(stream, waits_for, Some(Box::new(work)), Then::Nothing).map(drop)
     }
 
-    /// Fails unless an executable graph is alive.
+    /// Fails if the handle is not that of a live executable graph.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

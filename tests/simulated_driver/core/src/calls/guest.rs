@@ -1,8 +1,8 @@
 //! Implements the device code of other libraries: kernels that the tests launch in addition to PyGPU's own kernels, as
 //! a user's program would.
 //!
-//! A launch is an ordinary stream operation: it runs asynchronously, it is checked against the bounds of memory blocks,
-//! and its reads and writes can race.
+//! A launch is an ordinary stream operation: it runs asynchronously, and the driver checks its accesses for races and
+//! for the bounds of memory blocks.
 
 use std::thread;
 use std::time::Duration;
@@ -94,8 +94,8 @@ impl Driver {
         self.map(call, device, (out, source), stream, |_, x| x)
     }
 
-    /// Enqueues a kernel that writes to an invalid address. The launch succeeds, and the context fails when the kernel
-    /// runs.
+    /// Enqueues a kernel that writes to an invalid address. The launch succeeds, and the kernel makes the context
+    /// unusable when it runs.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -166,9 +166,9 @@ impl Driver {
 
 /// Describes work that another library submits, and the function that frees the data of this work.
 pub struct Errand {
-    /// Executes the work. A graph calls this function once per launch.
+    /// Executes the work. If it was captured, each launch of the graph calls this function.
     pub work: unsafe extern "C" fn(u64) -> u32,
-    /// Frees the data after the last execution.
+    /// Frees the data after the last execution of the work.
     pub end: unsafe extern "C" fn(u64),
     /// Argument of both functions.
     pub data: u64,
@@ -176,7 +176,7 @@ pub struct Errand {
 
 impl Drop for Errand {
     fn drop(&mut self) {
-        // SAFETY: the caller of `run_errand` guarantees that this call is allowed; it happens once.
+        // SAFETY: the caller of `run_errand` guarantees that `end` may be called with this data; the call happens once.
         unsafe { (self.end)(self.data) };
     }
 }
@@ -185,11 +185,11 @@ impl Driver {
     /// Enqueues work that accesses device memory like a kernel.
     ///
     /// # Safety
-    /// The caller must allow calls of the functions with the data from any thread; the work may be called once per
-    /// launch of a graph.
+    /// The caller guarantees that any thread may call both functions of `errand` with its data, and `work` several
+    /// times.
     ///
     /// # Errors
-    /// The error code that the vendor's driver returns; the data are then already freed.
+    /// The error code that the vendor's driver returns; the data has then already been freed.
     pub unsafe fn run_errand(&self, call: &'static str, device: usize, errand: Errand, stream: u64) -> Outcome<()> {
         self.launch_work(call, device, stream, move || {
             let whole = &errand;

@@ -94,7 +94,7 @@ impl Driver {
             return Err(INVALID_VALUE);
         };
         state.host.remove(&address);
-        // SAFETY: the driver owns the mapping, and no device uses it because all devices are idle.
+        // SAFETY: the driver owns the mapping, and no device uses the mapping because all devices are idle.
         unsafe { libc::munmap(pointer(address).cast(), bytes.next_multiple_of(PAGE) as usize) };
         Ok(())
     }
@@ -148,7 +148,7 @@ impl Driver {
             state.note(Kind::UseAfterFree, call, text);
         }
         drop(state);
-        // The owner may unmap the memory after this call, so all devices must be idle.
+        // Wait for all devices, because the owner of the memory may unmap it after this call.
         self.drain_all();
         Ok(())
     }
@@ -157,6 +157,6 @@ impl Driver {
 /// Returns whether all pages of a range are mapped.
 pub(crate) fn is_mapped(start: u64, end: u64) -> bool {
     let first = start / PAGE * PAGE;
-    // SAFETY: with `MS_ASYNC` the call writes nothing; for an unmapped page it returns an error code.
+    // SAFETY: with `MS_ASYNC`, `msync` writes nothing; for an unmapped page it returns an error code.
     unsafe { libc::msync(pointer(first).cast(), (end - first) as usize, libc::MS_ASYNC) == 0 }
 }

@@ -25,8 +25,8 @@ use super::rtc::{images, together};
 
 use self::engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
 
-/// Returns the environment variables for the CPU engine. They are read once, because a real driver reads its
-/// environment when it is opened.
+/// Returns the environment variables for the CPU engine. The variables are read only once, because a real driver reads
+/// its environment when it is opened.
 pub fn host() -> &'static HostEnvironment {
     static HOST: OnceLock<HostEnvironment> = OnceLock::new();
     HOST.get_or_init(|| {
@@ -49,7 +49,7 @@ pub fn host() -> &'static HostEnvironment {
 #[derive(Clone)]
 pub struct Function {
     module: Arc<Module>,
-    /// The same kernel as an object of the CPU engine.
+    /// The kernel as an object of the CPU engine.
     pub kernel: HostKernel,
 }
 
@@ -210,7 +210,7 @@ impl Driver {
         self.launch_work(call, device, stream, move || run(&function, &shape, &arguments))
     }
 
-    /// Enqueues work that accesses device memory like a kernel, at the addresses that programs see.
+    /// Enqueues work that accesses device memory like a kernel, at the addresses that programs use.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

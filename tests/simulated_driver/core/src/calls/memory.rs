@@ -14,7 +14,7 @@ use crate::state::State;
 /// Describes a block that is allocated and not yet freed.
 pub(crate) struct Allocation {
     pub(crate) device: usize,
-    /// Requested size; accesses beyond it are out of bounds.
+    /// Requested size in bytes; accesses beyond this size are out of bounds.
     pub(crate) bytes: u64,
     pub(crate) pool: Option<u64>,
     pub(crate) history: History,
@@ -65,7 +65,7 @@ impl State {
         Ok(start)
     }
 
-    /// Marks a block as freed. Its addresses are not reused at once.
+    /// Marks a block as freed. The addresses of the block are not reused at once.
     pub(crate) fn bury(&mut self, call: &'static str, start: u64) -> Option<Allocation> {
         let block = self.allocations.remove(&start)?;
         shared::end(start);
@@ -73,7 +73,7 @@ impl State {
         Some(block)
     }
 
-    /// Returns the block that begins at an address to be freed.
+    /// Returns the live block that begins at an address which the program passes to a free.
     pub(crate) fn freeable(&mut self, call: &'static str, address: u64) -> Outcome<&Allocation> {
         if !self.allocations.contains_key(&address) {
             let (kind, text) = match self.dead.get(&address) {
@@ -107,8 +107,8 @@ impl State {
         let (stream, region, call) = (touch.stream, touch.region, touch.call);
         let does = if touch.write { "writes" } else { "reads" };
         let clock = self.streams.get(&stream).map(|stream| stream.clock.clone()).unwrap_or_default();
-        // Take the access history out of the map during this call, because recording an access also needs the streams
-        // of `self`.
+        // Take the access history of the block out of its map during this call, because recording an access also
+        // borrows the streams in `self`.
         let mut history = match self.history(block) {
             Some(history) => std::mem::take(history),
             None => return,

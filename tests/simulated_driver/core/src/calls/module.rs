@@ -18,8 +18,8 @@ pub const DIGITS: &str = "// image ";
 const FATBIN: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// Extracts the host machine code from an image: from a container of several images (its first part), from text, or
-/// directly.
+/// Extracts the host machine code from an image: from the first part of a container of several images, from an image in
+/// text form, or from the machine code itself.
 ///
 /// # Errors
 /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -29,8 +29,8 @@ pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
         |at: usize| (0..8).rev().try_fold(0u64, |sum, byte| Outcome::Ok(sum << 8 | u64::from(image.at(at + byte)?)));
     match magic {
         FATBIN => {
-            // The first part of the container follows a 16-byte header. It stores the length of its own header at
-            // offset 4 and the length of its content at offset 8.
+            // The first part of the container follows a 16-byte header. The part stores the length of its own header at
+            // offset 4, and the length of its content at offset 8.
             let header = (word(16)? >> 32) as usize;
             let length = word(24)? as usize;
             (0..length).map(|position| image.at(16 + header + position)).collect()
@@ -64,7 +64,7 @@ fn of_text(image: In<u8>) -> Outcome<Vec<u8>> {
     digits.chunks(2).map(|pair| Ok(digit(pair[0])? << 4 | digit(*pair.last().unwrap_or(&0))?)).collect()
 }
 
-/// Copies the machine code from memory. Its length is computed from the ELF header.
+/// Copies the machine code from memory. The length of the code is computed from its ELF header.
 fn of_machine_code(image: In<u8>) -> Outcome<Vec<u8>> {
     let magic: [u8; 4] = image.cast().get()?;
     if magic != *b"\x7fELF" {
@@ -73,7 +73,7 @@ fn of_machine_code(image: In<u8>) -> Outcome<Vec<u8>> {
     let header: [u8; 64] = image.cast().get()?;
     let number =
         |at: usize, size: usize| header[at..at + size].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
-    // Linkers write the section table at the end of the file, so its end is the end of the machine code.
+    // Linkers write the section table at the end of a file, so the end of the table is the end of the machine code.
     let length = number(40, 8).checked_add(number(58, 2) * number(60, 2)).ok_or(INVALID_IMAGE)?;
     (0..length as usize).map(|position| image.at(position)).collect()
 }

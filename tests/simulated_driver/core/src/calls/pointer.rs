@@ -110,7 +110,8 @@ impl Driver {
             Block::Device(start) => {
                 let device = state.allocations.get(&start).map_or(0, |block| block.device);
                 let arena = &self.shared.arenas[device];
-                // A variable of a kernel's image is in ordinary host memory, outside of the arena.
+                // A variable of a kernel's image is in ordinary host memory, outside of the memory that simulates the
+                // device.
                 if arena.contains(address) { arena.private(address) } else { address }
             }
             Block::Host(_) | Block::Pageable => address,

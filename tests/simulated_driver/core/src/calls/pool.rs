@@ -23,7 +23,7 @@ pub struct Pool {
     pub(crate) device: usize,
     /// Whether the pool is the device's default pool, which is never destroyed.
     pub(crate) is_default: bool,
-    /// Whether the program destroyed the pool's handle; the pool itself exists as long as it has blocks.
+    /// Whether the program has destroyed the pool's handle. The pool itself exists as long as it contains blocks.
     pub(crate) destroyed: bool,
     /// Bytes that the pool holds: live blocks and unused memory.
     pub reserved: u64,
@@ -41,7 +41,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Releases unused memory until the pool holds at most `keep` bytes, or only live blocks.
+    /// Releases unused memory of the pool until it holds at most `keep` bytes, or only live blocks.
     pub(crate) fn shrink(&mut self, keep: u64) {
         self.reserved = self.reserved.min(keep.max(self.used.next_multiple_of(PIECE)).max(self.used));
     }
@@ -212,7 +212,8 @@ impl Driver {
         let waits_for = state.order(stream);
         state.note_whole(call, stream, start, bytes);
         let poison = self.shared.arenas[device].poison(start, bytes, FRESH);
-        // SAFETY: all uses that are ordered after the allocation run later; any other use is reported as a race.
+        // SAFETY: every use that is ordered after the allocation runs after this fill; any other use is reported as a
+        // race.
         state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), Then::Nothing)?;
         Ok(start)
     }
@@ -248,7 +249,8 @@ impl Driver {
         }
         let poison = self.shared.arenas[block.device].poison(address, block.bytes, FREED);
         let then = Then::Return { device: block.device, start: address, bytes: block.space() };
-        // SAFETY: all uses that are ordered before the free have run; any other use was reported as a race.
+        // SAFETY: every use that is ordered before the free has run before this fill; any other use was reported as a
+        // race.
         state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), then).map(drop)
     }
 }

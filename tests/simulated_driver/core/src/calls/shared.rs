@@ -1,11 +1,12 @@
-//! Implements memory and events that are shared with other processes. The memory of a device is a file. A process that
-//! opens a shared block maps the pages of this file over a part of the process's own device memory. Each shared block
-//! also has a file that contains the handle of the block, and the driver closes this file when the block is freed. By
-//! this file, another process detects that a block was freed or that its handle was changed.
+//! Implements memory and events that are shared with other processes. The memory of a device is a memory file. A
+//! process that opens a shared block maps the pages of the owner's memory file over a part of the process's own device
+//! memory. Each shared block also has a handle file, which contains the handle of the block and which the driver closes
+//! when the block is freed. By the handle file, another process detects that a block was freed or that its handle was
+//! changed.
 //!
-//! Unlike with a real driver, the process that created a handle may open it too. An event opened in another process is
-//! already complete, because the driver waited for it when its handle was created. Later recordings by the owner are
-//! not visible to that process.
+//! Unlike with a real driver, the process that created a handle may open this handle, too. An event that another
+//! process opens is already complete, because the driver waited for the event when its handle was created. Later
+//! recordings by the owner are not visible to the other process.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -27,7 +28,7 @@ pub const HANDLE_BYTES: usize = 64;
 /// Magic number at the start of a handle.
 const MARK: u64 = u64::from_le_bytes(*b"SIMULATE");
 
-/// Content of an inter-process handle: 64-bit numbers in this order.
+/// Content of an inter-process handle: 64-bit numbers in the order of these fields.
 #[derive(Clone, Copy, Default)]
 struct Name {
     process: u64,
@@ -37,8 +38,8 @@ struct Name {
     /// Offset of the block in the device's file.
     offset: u64,
     bytes: u64,
-    /// Two file descriptors of the owning process: the lower half is the device's file, the upper half the block's file
-    /// with the handle.
+    /// Two file descriptors of the owning process: the lower half is that of the device's memory file, the upper half
+    /// that of the block's handle file.
     files: u64,
     serial: u64,
 }
@@ -55,7 +56,7 @@ struct Opened {
     count: usize,
     serial: u64,
     process: u64,
-    /// Mapped pages of the other process, or `None` if the block belongs to this process.
+    /// Mapped pages of the owning process, or `None` if this process owns the block.
     taken: Option<Taken>,
 }
 
@@ -104,7 +105,7 @@ impl Name {
         format!("/proc/{}/fd/{number}", self.process)
     }
 
-    /// Checks that the block still exists and that the handle is unchanged, as a driver does.
+    /// Checks that the block still exists and that its handle is unchanged, as a real driver does.
     fn check(&self) -> Outcome<()> {
         let path = self.path(self.files >> 32);
         let life = read_link(&path).map_err(|_| INVALID_VALUE)?;
@@ -129,7 +130,7 @@ fn new_life(serial: u64) -> Outcome<File> {
     let name = CString::new(life_of(serial)).map_err(|_| INVALID_VALUE)?;
     // SAFETY: the name is a C string.
     let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    // SAFETY: `file` is a new file descriptor that nothing else owns.
+    // SAFETY: `file` is a new file descriptor, which no other object owns.
     if file < 0 { Err(OUT_OF_MEMORY) } else { Ok(unsafe { File::from_raw_fd(file) }) }
 }
 
@@ -182,7 +183,7 @@ impl Driver {
         Ok(Name { process: own_process(), device, address: event, ..Name::default() }.written())
     }
 
-    /// Opens the event of a handle as a new event.
+    /// Opens the event that a handle identifies, as a new event.
     ///
     /// # Errors
     /// The same error as `open_shared`.

@@ -39,15 +39,16 @@ impl StreamKind {
     }
 }
 
-/// Handle that means the legacy default stream of the current device, like the handle 0.
+/// Handle by which programs identify the legacy default stream of the current device; the handle 0 has the same
+/// meaning.
 pub const LEGACY: u64 = 1;
-/// Handle that means the calling thread's default stream of the current device.
+/// Handle by which programs identify the calling thread's default stream on the current device.
 pub const PER_THREAD: u64 = 2;
 /// Least and greatest priority of a stream; a lower number is a higher priority.
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
 pub(crate) struct Stream {
-    /// Handle that programs use, or `None` for a default stream.
+    /// Handle by which programs identify the stream, or `None` for a default stream.
     pub(crate) handle: Option<u64>,
     pub(crate) device: usize,
     pub(crate) kind: StreamKind,
@@ -83,7 +84,7 @@ impl Stream {
         }
     }
 
-    /// Returns for which points of other streams the operations up to `number` wait.
+    /// Returns the points of other streams for which this stream's operations up to `number` wait.
     pub(crate) fn ordered_before(&self, number: u64) -> impl Iterator<Item = Point> {
         self.queue.iter().take_while(move |one| one.number <= number).flat_map(|one| one.waits_for.iter().copied())
     }

@@ -149,7 +149,7 @@ impl Driver {
     pub fn create_texture(&self, resource: In<ResourceDescriptor>, sampling: In<TextureDescriptor>) -> Outcome<u64> {
         let (resource, how) = (resource.get()?, sampling.get()?);
         let words = resource.words;
-        // The 64-bit word contains two 32-bit fields, the first one in its lower half.
+        // The 64-bit word contains two 32-bit fields, the first of them in its lower half.
         let (format, channels) = (words[1] as u32, (words[1] >> 32) as u32);
         let image = match resource.kind {
             0 => self.array(words[0])?.image,
@@ -219,8 +219,8 @@ impl Driver {
         if found != Some(is_surface) {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the description was leaked when it was created, so it is valid. A kernel that reads it at the same
-        // time has undefined results with a real driver too.
+        // SAFETY: the description was leaked when it was created, so it is valid. A kernel that reads the description
+        // at the same time has undefined results with a real driver, too.
         unsafe {
             std::ptr::with_exposed_provenance_mut::<TextureImage>(object as usize)
                 .write_volatile(TextureImage::default())

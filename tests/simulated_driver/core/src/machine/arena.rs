@@ -1,6 +1,6 @@
-//! Provides the memory of one device. It is mapped twice: at the addresses that programs see, where it is inaccessible,
-//! and at a private address for the driver's workers. Host code that dereferences a device pointer therefore crashes,
-//! as with a real GPU.
+//! Provides the memory of one device. The memory is mapped twice: at the addresses that programs use, where it is
+//! inaccessible, and at a private address for the driver's workers. Host code that dereferences a device pointer
+//! therefore crashes, as with a real GPU.
 
 use std::ffi::{c_int, c_void};
 use std::io::{Error, Result};
@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 pub const FRESH: u8 = 0xA5;
 /// Byte value with which freed memory is filled.
 pub const FREED: u8 = 0xDB;
-/// Maximum number of bytes that are filled at each end of a block. Filling everything would make the system allocate
-/// all pages.
+/// Maximum number of bytes that are filled at each end of a block. Filling whole blocks would make the operating system
+/// allocate all their pages.
 const POISONED_END: u64 = 32 << 20;
 /// Freed blocks of at least this many bytes return their pages to the operating system.
 const LARGE: u64 = 1 << 20;
@@ -27,7 +27,7 @@ pub struct Arena {
     doors: Mutex<Doors>,
 }
 
-/// Reasons for which the host may currently access the memory at the visible addresses.
+/// Reasons for which the host may currently access the memory at the addresses that programs use.
 #[derive(Default)]
 struct Doors {
     host: bool,
@@ -69,12 +69,12 @@ impl Arena {
         let fixed = if replaced.is_some() { libc::MAP_FIXED } else { 0 };
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | fixed;
         let at = pointer(replaced.unwrap_or_default()).cast();
-        // SAFETY: the pages are new, or belong to a mapping of this object, whose file keeps their contents.
+        // SAFETY: `mmap` maps new pages, or replaces a mapping of this object, whose file keeps the contents.
         let address = unsafe { libc::mmap(at, self.bytes as usize, protection, flags, self.file, 0) };
         if address == libc::MAP_FAILED { Err(Error::last_os_error()) } else { Ok(address.expose_provenance() as u64) }
     }
 
-    /// Returns the first address that programs see.
+    /// Returns the first address that programs use.
     pub fn start(&self) -> u64 {
         self.visible
     }
@@ -89,13 +89,13 @@ impl Arena {
         (self.visible..self.visible + self.bytes).contains(&address)
     }
 
-    /// Returns the private address of the byte that programs see at `address`.
+    /// Returns the private address of the byte that programs identify by `address`.
     pub fn private(&self, address: u64) -> u64 {
         self.private + (address - self.visible)
     }
 
-    /// Allows or forbids host code to access the memory at the visible addresses. Kernels run on the host and need this
-    /// access.
+    /// Allows or forbids host code to access the memory at the addresses that programs use. Simulated kernels run on
+    /// the host and need this access.
     ///
     /// # Errors
     /// Returns the error of the operating system.
@@ -113,8 +113,8 @@ impl Arena {
 
     /// Ends the access that `enter_kernel` allowed.
     pub fn leave_kernel(&self) {
-        // If the protection cannot be restored, the memory stays accessible. A test may then miss a defect, but it
-        // cannot fail without one.
+        // If the protection cannot be restored, the memory stays accessible. A test may then miss a defect, but does
+        // not fail without a defect.
         let _ = self.change(|doors| doors.kernels = doors.kernels.saturating_sub(1));
     }
 
@@ -124,7 +124,7 @@ impl Arena {
     }
 
     /// Replaces `bytes` bytes of the arena, from the address `start` on, by whole pages of the given file. The pages
-    /// are mapped twice: at the addresses that programs see, and at the private addresses of the driver's workers.
+    /// are mapped twice: at the addresses that programs use, and at the private addresses of the driver's workers.
     ///
     /// # Errors
     /// Returns the error of the operating system.
@@ -160,8 +160,9 @@ impl Arena {
         change(&mut doors);
         match (before, doors.is_open()) {
             (false, true) => self.protect(libc::PROT_READ | libc::PROT_WRITE),
-            // `mprotect` would visit every page that was ever touched, twice for each kernel. A new mapping has no pages
-            // yet, so its cost depends only on the pages that the next kernel touches.
+            // Map the memory again instead of calling `mprotect`, which would visit every page that was ever touched,
+            // twice for each kernel. A new mapping has no pages yet, so the cost of a mapping depends only on the pages
+            // that the next kernel touches.
             (true, false) if !doors.has_adopted => self.map(Some(self.visible), libc::PROT_NONE).map(drop),
             (true, false) => self.protect(libc::PROT_NONE),
             _ => Ok(()),
@@ -220,7 +221,8 @@ impl Poison {
             (FREED, _) => PAGE,
             (_, bytes) => bytes.min(POISONED_END),
         };
-        // SAFETY: the caller of this function guarantees that no other code uses the block; both filled ends lie in it.
+        // SAFETY: the caller of this function guarantees that no other code uses the block, and both filled ends are in
+        // the block.
         unsafe {
             pointer(self.place).write_bytes(self.value, end as usize);
             if end < self.bytes {
@@ -233,8 +235,9 @@ impl Poison {
         let from = self.place.next_multiple_of(PAGE);
         let to = (self.place + self.bytes) / PAGE * PAGE;
         let address: *mut c_void = pointer(from).cast();
-        // The call only saves memory, so a failure is ignored. SAFETY: the range consists of whole pages of the block,
-        // which no other code uses, as the caller guarantees.
+        // The call of `madvise` only saves memory, so a failure is ignored.
+        // SAFETY: the range consists of whole pages of the block. The caller guarantees that no other code uses the
+        // block.
         unsafe { libc::madvise(address, (to - from) as usize, libc::MADV_REMOVE) };
     }
 }
@@ -249,7 +252,7 @@ mod tests {
         let arena = Arena::new(1 << 20).unwrap();
         let address = arena.start() + 12_345;
         arena.unseal(true).unwrap();
-        // SAFETY: both addresses are those of bytes in the arena, which is accessible.
+        // SAFETY: both addresses denote bytes in the arena, which this test has made accessible.
         unsafe {
             pointer(arena.private(address)).write(7);
             assert_eq!(pointer(address).read(), 7);

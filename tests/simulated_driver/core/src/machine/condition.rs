@@ -16,7 +16,7 @@ const IF: u32 = 0;
 const WHILE: u32 = 1;
 const SWITCH: u32 = 2;
 /// Maximum number of iterations of a loop node. A longer loop would never end: after a failure on the device, the
-/// kernel that ends the loop does not run.
+/// kernel that would end the loop does not run.
 const MOST_TURNS: usize = 100_000;
 
 /// Describes a condition: a value that kernels set, and its value at the start of a launch.

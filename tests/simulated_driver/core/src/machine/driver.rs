@@ -33,9 +33,9 @@ impl Driver {
         Ok(Self { config, faults, modules: Modules::default(), textures: Textures::default(), shared })
     }
 
-    /// Returns the driver of the process, which is created from environment variables on first use. Returns `None` if
-    /// the system provides too little memory. Also returns `None` in a forked child, where the driver's threads do not
-    /// exist and its lock may be held forever.
+    /// Returns the driver of the process, which the first call creates with the settings in environment variables.
+    /// Returns `None` if the system provides too little memory. Also returns `None` in a forked child, where the
+    /// driver's threads do not exist and another thread may hold its lock forever.
     pub fn of_process() -> Option<&'static Self> {
         if crate::exit::is_forked() {
             return None;

@@ -1,5 +1,5 @@
-//! Contains the whole state of the driver under one lock. A single lock is fast enough, because it is held only for
-//! short operations.
+//! Contains the whole state of the driver under one lock. A single lock is fast enough, because threads hold it only
+//! briefly.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -23,7 +23,7 @@ use crate::stream::Stream;
 /// Holds the state with its lock, and the condition variable for threads that wait for operations.
 pub struct Shared {
     state: Mutex<State>,
-    /// Signalled when an operation is complete.
+    /// Condition variable that is signalled when an operation is complete.
     pub(crate) progress: Condvar,
     /// Memory of each device. Worker threads access it without the lock.
     pub(crate) arenas: Vec<Arena>,
@@ -145,9 +145,9 @@ impl State {
         self.streams.get(&stream).map_or(u64::MAX, |stream| stream.known)
     }
 
-    /// Records that the host has observed that all operations in the clock are complete.
+    /// Records the host's observation that all operations in the clock are complete.
     ///
-    /// An observation by one host thread counts for all host threads, because the driver cannot see synchronization
+    /// An observation by one host thread counts for all host threads, because the driver cannot detect synchronization
     /// between host threads. Work that was complete before other work was submitted cannot race with this work.
     pub(crate) fn learn(&mut self, clock: &Clock) {
         for (stream, number) in clock.entries() {

@@ -9,10 +9,10 @@ use crate::code::{OPERATING_SYSTEM, Outcome};
 use crate::event::Record;
 use crate::state::{Locked, Point, Shared, State};
 
-/// Work of an operation. A worker executes it without holding the lock.
+/// Work of an operation. A worker thread executes the work without holding the lock.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
-/// Actions after an operation is complete. A worker executes them while holding the lock.
+/// Actions after an operation is complete. A worker thread executes the actions while it holds the lock.
 pub(crate) enum Then {
     Nothing,
     /// Records the time of an event.
@@ -143,7 +143,7 @@ fn run_next<'a>(shared: &'a Shared, mut state: Locked<'a>, handle: u64) -> Locke
     }
     match operation.work {
         Some(work) if !failed => work(),
-        // A failed device executes no further work.
+        // After a failure on the device, no further work is executed.
         _ => {}
     }
     let mut state = shared.lock();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::fault::Fault;
 
-/// Settings that a test must choose before the first call of the driver, by environment variables.
+/// Settings that a test must make in environment variables before the first call of the driver.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `PYGPU_SIM_DEVICES`: number of devices.
@@ -19,7 +19,7 @@ pub struct Config {
     /// Whether the driver holds back operations, in order to test other legal execution orders.
     pub reorders: bool,
     /// `PYGPU_SIM_FAULT`: a list of faults, separated by commas. Each fault is `name:nth:code[:times|sticky|async]`:
-    /// the call's name, which call fails, its error code, and how often.
+    /// the name of the function, the number of the call that fails, its error code, and how many calls fail.
     pub faults: Vec<Fault>,
     /// `PYGPU_SIM_REPORT`: file to which the findings are appended at exit, one JSON object per line.
     pub report: Option<PathBuf>,

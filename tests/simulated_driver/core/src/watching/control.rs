@@ -1,4 +1,4 @@
-//! Defines functions with the prefix `sim_`, by which tests control the driver from inside the process.
+//! Defines functions with the prefix `sim_`, by which tests control the driver of their own process.
 //!
 //! The CUDA and the HIP library each export them by `export_controls!`.
 
@@ -67,8 +67,8 @@ impl Driver {
         true
     }
 
-    /// Sets the delay before each operation of a stream. The value 0 means all streams, and 1 the default streams of
-    /// all devices.
+    /// Sets the delay before each operation of a stream. The stream 0 stands for all streams, and 1 for the default
+    /// streams of all devices.
     pub fn delay(&self, stream: u64, delay: Delay) {
         match stream {
             0 => self.set_delay(None, delay),
@@ -148,8 +148,8 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Sets the delay before each operation of a stream. The stream 0 means all streams, and 1 the default
-            /// streams.
+            /// Sets the delay before each operation of a stream. The stream 0 stands for all streams, and 1 for the
+            /// default streams.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_delay(stream: u64, microseconds: u64) {
                 sim_delay_between(stream, microseconds, microseconds);
@@ -226,8 +226,8 @@ macro_rules! export_controls {
                 unsafe { give(&list($crate::module::launches()), buffer, length) }
             }
 
-            /// Clears all injected faults, delays, memory limits and failed contexts. With a real driver this requires
-            /// a new process.
+            /// Clears all injected faults, delays, memory limits and failed contexts. With a real driver, a failed
+            /// context requires a new process.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_reset_state() {
                 if let Some(driver) = Driver::of_process() {
@@ -235,7 +235,7 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Allows or forbids host code to access a device's memory at the addresses that programs see.
+            /// Allows or forbids host code to access a device's memory at the addresses that programs use.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_unseal(device: c_int, open: c_int) -> c_int {
                 let done = Driver::of_process().map(|driver| driver.unseal(device, open != 0));

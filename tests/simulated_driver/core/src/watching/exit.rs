@@ -16,8 +16,8 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 /// Registers the function that writes the report at process exit.
 pub(crate) fn watch() {
     WATCH.call_once(|| {
-        // If the registration fails, no report is written, which the tests would detect. SAFETY: both registered
-        // functions are static and do not unwind.
+        // If the registration fails, no report is written, and the tests detect the missing report.
+        // SAFETY: both registered functions are static and do not unwind.
         unsafe {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
@@ -34,7 +34,7 @@ extern "C" fn at_exit() {
         return;
     }
     ENDED.store(true, Ordering::SeqCst);
-    // A panic must not reach C code, and cannot be reported at this time any more.
+    // A panic must not reach C code, and cannot be reported at process exit.
     let _ = std::panic::catch_unwind(|| {
         if let Some(driver) = Driver::if_made() {
             driver.report();

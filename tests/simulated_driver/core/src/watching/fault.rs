@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Effect of an injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
-    /// The call returns the error code and does nothing else. The given number of successive calls fail.
+    /// The call returns the error code and has no other effect. The number counts the successive calls that fail.
     Times(u64),
-    /// The call returns the error code, and so does every later call that needs the device's context.
+    /// The call returns the error code, and every later call that needs the device's context returns the same code.
     Sticky,
     /// The call succeeds. Its work fails when it is executed, and the context is unusable from then on.
     Asynchronous,
@@ -28,8 +28,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Parses one fault of `PYGPU_SIM_FAULT`, `name:nth:code[:times|sticky|async]`: the call's name, which call fails,
-    /// its error code, and how often.
+    /// Parses one fault of `PYGPU_SIM_FAULT`, `name:nth:code[:times|sticky|async]`: the name of the function, the
+    /// number of the call that fails, its error code, and how many calls fail.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().split(':');
         let name = parts.next().filter(|name| !name.is_empty())?.to_owned();

@@ -19,8 +19,8 @@ pub enum Kind {
     Overlap,
     /// A handle that was destroyed or that the driver never returned.
     BadHandle,
-    /// A captured copy from pageable host memory. Each launch of the graph reads the content at that time, which is
-    /// usually unintended.
+    /// A captured copy from pageable host memory. Each launch of the graph reads the content that the memory has at the
+    /// launch, which is usually unintended.
     CapturedPageable,
 }
 
@@ -51,7 +51,7 @@ pub struct Finding {
     pub text: String,
 }
 
-/// Maximum number of stored findings; further ones are only counted.
+/// Maximum number of stored findings; further findings are only counted.
 const MOST: usize = 1000;
 
 /// All findings so far.

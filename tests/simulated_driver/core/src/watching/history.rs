@@ -24,7 +24,7 @@ pub struct Touch {
 #[derive(Default, Debug)]
 pub struct History(VecDeque<Touch>);
 
-/// Maximum number of recorded accesses. The oldest are dropped, so a race with them is missed.
+/// Maximum number of recorded accesses. The oldest accesses are dropped, so races with them are not detected.
 const MOST: usize = 128;
 
 impl History {
@@ -42,7 +42,7 @@ impl History {
                 race = Some(old.clone());
             }
             // Drop older accesses that are ordered before the new access: every operation that is ordered after the new
-            // access is also ordered after them.
+            // access is also ordered after these older accesses.
             !(ordered && (touch.write || !old.write) && touch.region.covers(&old.region))
         });
         if self.0.len() == MOST {

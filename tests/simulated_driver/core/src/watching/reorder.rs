@@ -32,7 +32,7 @@ impl Reordering {
 }
 
 impl State {
-    /// Returns whether the seed requires that an operation is held back.
+    /// Returns whether the seed selects an operation to be held back.
     pub(crate) fn is_held_back(&self, (stream, number): Point) -> bool {
         let Some(seed) = self.reordering.seed else { return false };
         // One third of the streams runs every operation immediately, one third holds back every operation, and one

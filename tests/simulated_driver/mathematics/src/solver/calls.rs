@@ -15,7 +15,7 @@ pub struct Of {
     pub handle: u64,
 }
 
-/// Returns the workspace size of the solver functions. The size query reports it, and each function requires it.
+/// Returns the workspace size that the size queries report and each solver function requires.
 fn room(m: i32, n: i32) -> i32 {
     m * n + 3
 }
@@ -37,7 +37,8 @@ fn is_matrix(address: u64, rows: i32, lead: i32) -> bool {
     address != 0 && rows > 0 && lead >= rows
 }
 
-/// Decodes an option with two values: returns whether it has the second value, or `None` if the value is invalid.
+/// Decodes an option with two possible values: returns whether the option has the second value, or `None` if its value
+/// is invalid.
 fn choice(vendor: Vendor, value: u32, amds: u32) -> Option<bool> {
     match value.checked_sub(if vendor == Vendor::Amd { amds } else { 0 })? {
         0 => Some(false),
@@ -125,8 +126,8 @@ pub fn potrf(
     call(vendor, handle, "potrf", is_right, info, move || unsafe { cholesky(of, a, n, lda, is_lower == Some(true)) })
 }
 
-/// Checks the arguments of a batched call and enqueues its work, like `call`. Each matrix of the batch has its own info
-/// value.
+/// Checks the arguments of a batched call and enqueues its work, as `call` does for one matrix. Each matrix of the
+/// batch has its own info value.
 fn calls(
     of: Of,
     name: &str,
@@ -246,7 +247,8 @@ impl Sides {
     }
 }
 
-/// Number of vectors to compute on each side, and whether the right vectors are written as conjugated rows.
+/// Number of left and of right singular vectors to compute, and whether the right vectors are written as conjugated
+/// rows.
 #[derive(Clone, Copy)]
 struct Wanted {
     sides: Option<(i32, i32)>,
@@ -283,7 +285,7 @@ pub fn gesvd(
         _ => None,
     };
     let is_known = jobs.0 == jobs.1 && b"ASN".contains(&(jobs.0 as u8));
-    // The manual requires at least as many rows as columns.
+    // The vendors' manuals require at least as many rows as columns.
     let is_right = m >= n && is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && is_known;
     call(vendor, handle, "gesvd", is_right, info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
@@ -312,7 +314,7 @@ pub fn gesvdj_batched(
     let mode = vectors(own.vendor, mode);
     let sides = (mode == Some(true)).then_some((m, n));
     let is_right = is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && params != 0;
-    // The manual allows at most 32 rows and columns.
+    // The vendors' manuals allow at most 32 rows and columns.
     let is_right = is_right && m <= 32 && n <= 32 && mode.is_some();
     calls(own, "gesvdjBatched", is_right, info, batch, move |number| {
         let at = |start: u64, count: i32, bytes: u64| start + number * count as u64 * bytes;

@@ -76,8 +76,8 @@ fn rotation(pp: f64, qq: f64, pq: C) -> (f64, f64, C) {
     (c, t * c, pq.conj() * (1.0 / size))
 }
 
-/// Computes the LU factorization with partial pivoting in place. Returns the pivots, and the position of the first zero
-/// on the diagonal or 0; both count from 1.
+/// Computes the LU factorization with partial pivoting in place. Returns the pivots, counted from 1, and the position
+/// of the first zero on the diagonal, counted from 1, or 0 if there is none.
 pub fn lu(a: &mut Matrix) -> (Vec<i32>, i32) {
     let (mut pivots, mut info) = (Vec::new(), 0);
     for k in 0..a.rows.min(a.columns) {
@@ -128,8 +128,8 @@ pub fn lu_solve(a: &Matrix, pivots: &[i32], b: &mut Matrix, is_transposed: bool)
     }
 }
 
-/// Computes the lower Cholesky factor from the lower triangle in place. Returns the number of the first column that
-/// fails, counted from 1, or 0.
+/// Computes the lower Cholesky factor from the lower triangle in place. Returns the number of the first column at which
+/// the factorization fails, counted from 1, or 0 if it succeeds.
 pub fn cholesky(a: &mut Matrix) -> i32 {
     for k in 0..a.rows {
         let pivot = a.get(k, k).0 - (0..k).map(|j| a.get(k, j).abs().powi(2)).sum::<f64>();
@@ -145,8 +145,8 @@ pub fn cholesky(a: &mut Matrix) -> i32 {
     0
 }
 
-/// Applies a reflector, `1 - factor v v*`, to columns. The vector v is 1 at `k`, followed by the values stored below it
-/// in the column.
+/// Applies a reflector, `1 - factor v v*`, to columns. The vector v is 1 at index `k`, followed by the values that
+/// column `k` of `of` stores below the diagonal.
 fn reflect(of: &Matrix, k: usize, factor: C, onto: &mut Matrix, columns: std::ops::Range<usize>) {
     let v = |row: usize| if row == k { C::ONE } else { of.get(row, k) };
     for column in columns {
@@ -252,8 +252,8 @@ fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
     Matrix { rows, columns, of }
 }
 
-/// Returns the left vectors, the singular values in descending order, the right vectors, and whether the iteration
-/// converged. The vectors form full bases.
+/// Returns the left singular vectors, the singular values in descending order, the right singular vectors, and whether
+/// the iteration converged. The vectors form full bases.
 pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
     if given.rows < given.columns {
         let (left, values, right, is_done) = svd(&given.adjoint());
@@ -294,8 +294,8 @@ pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
     (left, order.iter().map(|&place| values[place]).collect(), Matrix { rows: n, columns: n, of }, is_done)
 }
 
-/// Returns the eigenvalues and eigenvectors of a square matrix, and whether the iteration converged. It uses shifted QR
-/// steps.
+/// Returns the eigenvalues and eigenvectors of a square matrix, and whether the iteration converged. The function uses
+/// shifted QR steps.
 pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
     let n = given.rows;
     let (mut t, mut basis) = (given.clone(), Matrix::identity(n, n));
@@ -347,9 +347,9 @@ pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
     (values, vectors, is_done)
 }
 
-/// Converts the eigenvalues and eigenvectors of a real matrix to LAPACK's form: real eigenvalues have real vectors, and
-/// the eigenvalues of a pair are exact conjugates, the one with the positive imaginary part first. The vectors of a pair
-/// are the real part and the imaginary part of the first vector.
+/// Converts the eigenvalues and eigenvectors of a real matrix to LAPACK's form: real eigenvalues have real
+/// eigenvectors; the complex eigenvalues of a pair are exact conjugates, first the eigenvalue with the positive
+/// imaginary part. The two vectors stored for a pair are the real part and the imaginary part of the first eigenvector.
 pub fn eig_of_real(values: &[C], vectors: &Matrix) -> (Vec<C>, Matrix) {
     let n = values.len();
     let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);

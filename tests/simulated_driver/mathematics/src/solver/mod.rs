@@ -98,7 +98,7 @@ impl Type {
     /// Writes a matrix, or its first columns.
     ///
     /// # Safety
-    /// `address` must be the address of memory for such a matrix.
+    /// `address` must be the address of memory for the columns that are written.
     pub(crate) unsafe fn put(self, address: u64, matrix: &Matrix, columns: i64, lead: i64) {
         for column in 0..columns {
             for row in 0..matrix.rows as i64 {

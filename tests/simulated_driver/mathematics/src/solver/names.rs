@@ -6,7 +6,8 @@ use super::calls::{self, Of, Sides};
 use super::{Type, end, make, set_stream};
 use crate::queue::Vendor;
 
-/// Defines the functions for one element type. Each name consists of a part for the type and a part for the function.
+/// Defines the functions for one element type. The name of a function consists of a part for the element type and a
+/// part for the operation.
 macro_rules! typed {
     ($module:ident $vendor:ident $letter:literal $start:literal $orgqr:literal $syev:literal) => {
         mod $module {

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use super::together;
 use crate::kernel::engine::{Build, CxxCompiler, Failure, build};
 
-/// Returns the folder that `PYGPU_SIM_IMAGES` names. The variable is read once, like all settings of a driver.
+/// Returns the folder that `PYGPU_SIM_IMAGES` names. The variable is read only once, as a driver reads its settings.
 pub fn folder() -> Option<&'static PathBuf> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let read = || std::env::var_os("PYGPU_SIM_IMAGES").filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
@@ -28,8 +28,9 @@ pub fn is_cached(name: &str) -> bool {
     folder().is_some() && name.starts_with("pygpu_")
 }
 
-/// Returns whether a source compiles to the same image for every GPU. This is true for a kernel of PyGPU that does not
-/// query the vendor or the warp width. Neither simulated compiler defines `__HIPCC_RTC__`.
+/// Returns whether a source compiles to the same image for every GPU. This is true for a kernel of PyGPU whose source
+/// does not query the vendor or the warp width. The name `__HIPCC_RTC__` does not count as a query, because neither
+/// simulated compiler defines it.
 pub fn is_common(name: &str, source: &str) -> bool {
     const TELLING: [&str; 4] = ["warp", "WARP", "__shfl", "__ballot"];
     let asks_vendor = source.matches("HIP").count() > source.matches("__HIPCC_RTC__").count();
@@ -50,7 +51,7 @@ pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String
     }
     let made = build(compiler, task)?;
     if let Some(place) = place.filter(|_| made.log.is_empty()) {
-        // If the image cannot be stored, the error is ignored, because the image itself is available.
+        // Ignore an error of storing the image in the cache, because the image itself is available.
         let _ = keep(&place, &made.image);
     }
     Ok((made.image, made.log))

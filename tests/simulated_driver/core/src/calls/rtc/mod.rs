@@ -77,7 +77,8 @@ pub unsafe fn create(
         text: OnceLock::new(),
         log: CString::default(),
     };
-    // SAFETY: the pointer is not null, and the caller guarantees that it is writable, as the vendor's manual requires.
+    // SAFETY: the pointer `program` is not null, and the caller guarantees that it is writable, as the vendor's manual
+    // requires.
     unsafe { *program = Box::into_raw(Box::new(made)) };
     SUCCESS
 }
@@ -172,7 +173,7 @@ pub(super) fn compiler() -> Result<&'static CxxCompiler, String> {
 }
 
 /// Options that disable passes of the optimizer. The tests compile thousands of kernels and run each of them a few
-/// times, so a pass costs more than it saves. Without these passes a kernel is compiled in a fifth less time.
+/// times, so a pass costs more time than it saves. Without these passes, compiling a kernel takes a fifth less time.
 const WITHOUT_PASSES: [&str; 21] = [
     "-fno-code-hoisting",
     "-fno-compare-elim",
@@ -338,8 +339,8 @@ macro_rules! export_rtc {
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $compile(program: *mut Program, count: c_int, options: *const *const c_char) -> u32 {
-            // SAFETY: the called function requires what the vendor's manual requires, and the caller of the C function
-            // guarantees that.
+            // SAFETY: the called function requires valid arguments as in the vendor's manual, which the caller of the C
+            // function guarantees.
             unsafe { rtc::compile_program(program, count, options, &$library) }
         }
         #[unsafe(no_mangle)]
@@ -358,8 +359,8 @@ macro_rules! export_rtc {
     (@functions $($name:ident $function:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            // SAFETY: the called function requires what the vendor's manual requires, and the caller of the C function
-            // guarantees that.
+            // SAFETY: the called function requires valid arguments as in the vendor's manual, which the caller of the C
+            // function guarantees.
             unsafe { rtc::$function($($argument),*) }
         })*
     };

@@ -23,7 +23,7 @@ const KERNEL: &str = "extern \"C\" __global__ ";
 /// Position of `e_flags` in a 64-bit ELF file.
 const FLAGS: std::ops::Range<usize> = 48..52;
 
-/// Source of one kernel, without the beginning ("head") that it shares with other sources.
+/// Source of one kernel, without the beginning ("head") that other sources of the unit also have.
 struct Source {
     name: String,
     kernel: String,
