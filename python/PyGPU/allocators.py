@@ -1,6 +1,6 @@
 """The classes `Allocator`, `HostAllocator` and `PagelockedAllocator`, for ``GPUArray(allocator=...)``.
 
-They describe memory that already exists.
+These objects describe memory that already exists.
 
 The array reads these attributes of the object that is passed as `allocator`:
 
@@ -9,8 +9,8 @@ The array reads these attributes of the object that is passed as `allocator`:
 - `device_ptr`, the device address to use, or None to let the array allocate its own device memory;
 - `host_data`, the ndarray used as the array's host side, or None for no host side.
 
-The array keeps the object alive, and the object keeps the memory alive. In contrast to the `cuda*` calls, which
-return a status, these classes raise exceptions.
+The array keeps the object alive, and the object keeps the memory alive. These classes raise exceptions, in contrast to
+the `cuda*` calls, which return a status.
 """
 
 # ruff: noqa: F403

@@ -1,4 +1,4 @@
-"""PybindGPU's module `backend`, which contains its low-level classes and functions.
+"""PybindGPU's module `backend`, which contains PybindGPU's low-level classes and functions.
 
 The classes of each dtype are created at their first access. A star import omits `use_hip`, because an access to this
 name chooses the backend.

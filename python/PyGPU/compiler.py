@@ -1,7 +1,7 @@
 """PyCUDA's module ``pycuda.compiler``, which compiles sources with nvcc's options.
 
-NVRTC or hiprtc compiles the source, or without a GPU the host's C++ compiler. nvcc, if installed, compiles sources with
-host headers and with options that only nvcc supports. The argument `nvcc` may name another compiler.
+NVRTC or hiprtc compiles the source; without a GPU, the host's C++ compiler does. nvcc, if installed, compiles sources
+with host headers and with options that only nvcc supports. The argument `nvcc` may name another compiler.
 
 Examples
 --------

@@ -1,6 +1,6 @@
 """PyCUDA's module ``pycuda.cumath``: elementwise functions whose results have the array's dtype.
 
-This also applies to integer dtypes.
+For integer arrays, the results are integers as well.
 
 The functions of `PyGPU` itself follow NumPy.
 """

@@ -1,7 +1,7 @@
-"""The classes `DeviceArray_float32` and so on: a host and a device buffer of one shape, with explicit copies.
+"""The classes `DeviceArray_float32` and so on: arrays with a host and a device buffer, which the program copies.
 
 The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
-always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
+always contiguous, so that a copy is one block of bytes. A device error raises no exception: its status is stored in
 `last_status`. Only wrong arguments raise exceptions.
 """
 

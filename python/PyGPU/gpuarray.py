@@ -1,7 +1,7 @@
 """PyCUDA's and PybindGPU's module `gpuarray`: the array class and functions that create and combine arrays.
 
-The array class and the constructors are those of `PyGPU`. `minimum`, `where` and similar functions have PyCUDA's
-arguments and dtypes in this module, and NumPy's in `PyGPU`. `HostAllocator`, `PagelockedAllocator` and
+The array class and its constructors are the same objects as in `PyGPU`. `minimum`, `where` and similar functions have
+PyCUDA's arguments and dtypes in this module, and NumPy's in `PyGPU`. `HostAllocator`, `PagelockedAllocator` and
 `UnsupportedDataType` are available in this module and not in `PyGPU`, as in PybindGPU.
 """
 

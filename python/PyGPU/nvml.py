@@ -1,7 +1,7 @@
 """NVML functions: the utilization of a device, and the memory that all processes use on it.
 
 The functions call NVML through `nvidia-ml-py` if it is installed, otherwise through NVIDIA's library, which the first
-call opens. Devices are found by their UUID, because NVML and CUDA number devices differently. Without NVML, and on
+call opens. A device is found by its UUID, because NVML and CUDA number devices differently. Without NVML, and on
 backends other than CUDA, every status is 3 (not supported) and every value is 0. No device error raises an exception.
 """
 

@@ -1,8 +1,8 @@
 """PybindGPU's interface of CUDA's runtime: functions `cuda*` that return a status instead of raising device errors.
 
 A function without a value returns a `cudaError_t`; a function with a value returns ``(value, cudaError_t)``. After an
-error the value is zero. Arguments of a wrong kind raise `TypeError` or `ValueError`. The names are CUDA's on every
-backend, including HIP and the CPU. No library is opened before a function is called.
+error the value is zero. Arguments of a wrong type or value raise `TypeError` or `ValueError`. The functions have CUDA's
+names on every backend, including HIP and the CPU. No library is opened before a function is called.
 """
 
 # ruff: noqa: F403

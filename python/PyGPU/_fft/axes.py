@@ -1,4 +1,4 @@
-"""Fourier transforms along several axes."""
+"""Functions that compute Fourier transforms along several axes."""
 
 from __future__ import annotations
 

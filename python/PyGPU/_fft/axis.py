@@ -1,4 +1,4 @@
-"""Fourier transforms along one axis."""
+"""Functions that compute Fourier transforms along one axis."""
 
 from __future__ import annotations
 

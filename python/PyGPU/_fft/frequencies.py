@@ -48,7 +48,7 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
     Returns
     -------
     GPUArray
-        Frequencies from 0 upwards, followed by the negative frequencies.
+        The frequencies from 0 upwards, followed by the negative frequencies in ascending order.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -
     Returns
     -------
     GPUArray
-        Frequencies from 0 upwards.
+        The frequencies from 0 upwards.
 
     Examples
     --------

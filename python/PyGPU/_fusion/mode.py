@@ -30,8 +30,8 @@ class _Entered(threading.local):
 class fusion(ContextDecorator):
     """Choose whether operations of this thread are deferred and fused, in a ``with`` block or a decorated function.
 
-    Operations on arrays of a GPU are deferred, so that one kernel computes several of them and temporary results need
-    no memory. Deferral changes no result: any access that could observe a pending operation flushes all pending
+    Operations on arrays of a GPU are deferred, so that one kernel computes several operations and temporary results
+    need no memory. Deferral changes no result: any access that could observe a pending operation flushes all pending
     operations first. Use ``"off"`` to measure single operations, and to have each error raised by the line that causes
     it.
 
@@ -92,7 +92,7 @@ class fusion(ContextDecorator):
         try:
             _core._set_fusion(before)
         except BaseException:
-            # A flush that fails discards the pending operations. The mode must be restored nevertheless.
+            # A failed flush discards the pending operations. The thread's mode is restored nevertheless.
             _core._set_fusion(before)
             raise
 

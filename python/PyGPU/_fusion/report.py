@@ -1,4 +1,4 @@
-"""The function `fusion_report`, which counts fused operations and the reasons why others were not fused."""
+"""The function `fusion_report`, which counts fused operations, and the reasons why other operations were not fused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class FusionReport(Mapping[str, Any]):
         return now if self._before is None else _difference(now, self._before)
 
     def __getitem__(self, name: str) -> Any:
-        """Return a count by its name, or a dict of counts by cause."""
+        """Return the count of the given name, or a dict of counts by cause."""
         return self._counts()[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -92,7 +92,7 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def operations(self) -> int:
-        """Number of operations deferred so far."""
+        """Number of operations that have been deferred."""
         return int(self["operations"])
 
     @property
@@ -117,7 +117,7 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def fused(self) -> int:
-        """Number of kernel launches that computed several operations each."""
+        """Number of kernel launches that each computed several operations."""
         return int(self["fused"])
 
     @property

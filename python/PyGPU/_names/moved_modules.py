@@ -1,4 +1,4 @@
-"""Private modules of version 0.1.0 that have moved, for pickles that name them.
+"""Import private modules of version 0.1.0 that have moved, because pickles name these modules.
 
 A pickle names a class or function by its module. Version 0.1.0 defined many public names in private modules that no
 longer exist. An import of such a module returns a module that takes its names from a public module.

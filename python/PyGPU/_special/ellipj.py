@@ -1,4 +1,4 @@
-"""Jacobi's elliptic functions, over ufuncs with two results each."""
+"""Jacobi's elliptic functions, computed by ufuncs that each return two results."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from PyGPU._special import ufuncs
 def ellipj(u: Any, m: Any) -> tuple[Any, Any, Any, Any]:
     """Compute Jacobi's elliptic functions.
 
-    The amplitude ph is the angle with ``ellipkinc(ph, m) == u``.
+    The amplitude ph is the angle for which ``ellipkinc(ph, m) == u``.
 
     Parameters
     ----------
     u : GPUArray or number
         The argument.
     m : GPUArray or number
-        The parameter, at most 1; for greater values the results are NaN.
+        The parameter m, at most 1; for greater values the results are NaN.
 
     Returns
     -------

@@ -17,7 +17,7 @@ def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
     z : GPUArray or number
         The argument.
     k : GPUArray or number, optional
-        The branch, an integer; the principal branch by default.
+        Number of the branch, an integer; defaults to 0, the principal branch.
     tol : float, optional
         Accepted for compatibility with SciPy; it has no effect. The iteration always ends at a relative change of 1e-8,
         after which only the rounding error remains.

@@ -18,7 +18,7 @@ def multigammaln(a: Any, d: int) -> Any:
     Parameters
     ----------
     a : GPUArray or number
-        The argument, above ``(d - 1) / 2``. The host waits for the comparison.
+        The argument, above ``(d - 1) / 2``. The host waits for the check of this bound.
     d : int
         The dimension of the space of integration.
 

@@ -1,4 +1,4 @@
-"""Functions on the sphere: harmonics, and the spherical Bessel function of the second kind."""
+"""Spherical harmonics, and the spherical Bessel function of the second kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PyGPU._special import ufuncs
 
 
 def _degree(value: Any, name: str, kind: Any) -> Any:
-    """Return a degree or an order as a number or an array of a floating dtype; the ufuncs have loops of floats only."""
+    """Convert a degree or an order to floating point, because the ufuncs have no loops for integers."""
     dtype = np.asarray(value).dtype if isinstance(value, int | np.generic) else getattr(value, "dtype", None)
     if dtype is None or dtype.kind not in "iu":
         raise TypeError(
@@ -24,8 +24,8 @@ def _degree(value: Any, name: str, kind: Any) -> Any:
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
     """Compute the spherical harmonic of a degree and an order.
 
-    It is ``sqrt((2 * n + 1) / (4 * pi) * (n - m)! / (n + m)!) * lpmv(m, n, cos(theta)) * exp(1j * m * phi)``; zero
-    where ``abs(m) > n``.
+    The harmonic is ``sqrt((2 * n + 1) / (4 * pi) * (n - m)! / (n + m)!) * lpmv(m, n, cos(theta)) * exp(1j * m * phi)``;
+    zero where ``abs(m) > n``.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
     phi : GPUArray or number
         The azimuth, from 0 to 2 * pi.
     diff_n : int, optional
-        Only 0: derivatives are not computed.
+        Must be 0, because derivatives are not computed.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def spherical_yn(n: Any, z: Any, derivative: bool = False) -> Any:
     Parameters
     ----------
     n : GPUArray or int
-        The order; NaN for negative orders.
+        The order; for a negative order the result is NaN.
     z : GPUArray or number
         The argument, a real number.
     derivative : bool, optional

@@ -17,7 +17,7 @@ def _as_real(a: Any) -> _core.GPUArray:
 
 
 def _finite_maximum(a: _core.GPUArray, axis: Any) -> _core.GPUArray:
-    """Return the maxima of real parts along axes, which keep length 1; infinite and NaN maxima are replaced by 0."""
+    """Return the maxima of real parts along axes, which keep length 1; replace infinite and NaN maxima by 0."""
     greatest = (a.real if a.dtype.kind == "c" else a).max(axis=axis, keepdims=True, initial=-np.inf)
     return _core.where(_core.isfinite(greatest), greatest, greatest.dtype.type(0))
 
@@ -32,13 +32,13 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     a : array_like
         The exponents. The imaginary part of a complex result is above -pi and at most pi.
     axis : int or tuple of int, optional
-        The axes of the sum; all by default.
+        Axes of the sum; defaults to all axes.
     b : array_like, optional
         Factors of the exponentials, which broadcast with `a`; a negative sum gives NaN unless `return_sign` is set.
     keepdims : bool, optional
         Whether the axes of the sum remain, with length 1.
     return_sign : bool, optional
-        Whether the sign of the sum is returned too; the logarithm is then that of the absolute value.
+        Whether to return the sign of the sum, too; the first result is then the logarithm of the sum's absolute value.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     scaled = _core.exp(a - greatest)
     total = (scaled if b is None else scaled * factor).sum(axis=axis, keepdims=True)
     sign = _core.sign(total)
-    with np.errstate(divide="ignore", invalid="ignore"):  # SciPy emits no warning here
+    with np.errstate(divide="ignore", invalid="ignore"):  # Like SciPy, emit no warning for an infinite or NaN result
         result = _core.log(_core.absolute(total) if return_sign else total) + greatest
     if not keepdims:
         axes = tuple(range(a.ndim)) if axis is None else axis
@@ -79,7 +79,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     x : array_like
         The exponents, real numbers.
     axis : int or tuple of int, optional
-        The axes of the sum; all by default.
+        Axes of the sum; defaults to all axes.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     x : array_like
         The exponents, real numbers.
     axis : int or tuple of int, optional
-        The axes of the sum; all by default.
+        Axes of the sum; defaults to all axes.
 
     Returns
     -------

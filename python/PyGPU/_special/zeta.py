@@ -48,7 +48,7 @@ def polygamma(n: Any, x: Any) -> Any:
     Parameters
     ----------
     n : GPUArray or number
-        The order, an integer that is not negative.
+        The order, a non-negative integer.
     x : GPUArray or number
         The argument.
 

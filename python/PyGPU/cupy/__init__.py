@@ -1,7 +1,8 @@
 """CuPy's interface to PyGPU; after a call of `PyGPU.as_cupy`, ``import cupy`` imports this package.
 
-The array class is PyGPU's: ``cupy.ndarray is PyGPU.GPUArray``. Functions with NumPy's names are those of `PyGPU`.
-Objects are imported at their first use. For a missing name of CuPy, the AttributeError recommends a replacement.
+The array class is PyGPU's: ``cupy.ndarray is PyGPU.GPUArray``. Functions with NumPy's names are the functions of
+`PyGPU`. Objects are imported at their first use. For a missing name of CuPy, the AttributeError recommends a
+replacement.
 """
 
 from typing import TYPE_CHECKING, Any

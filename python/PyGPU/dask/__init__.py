@@ -1,7 +1,7 @@
-"""Support of device arrays as chunks of Dask arrays, and in the memory and messages of Dask's workers.
+"""Support device arrays as chunks of Dask arrays, and in the memory and messages of Dask's workers.
 
-No call is needed: Dask finds this module by PyGPU's entry points in every process, and registers the module when
-`dask.array` is imported. Importing this module needs no Dask and has no effect.
+Programs need not call a function of this module: Dask finds this module by PyGPU's entry points in every process, and
+registers the module when `dask.array` is imported. Importing this module needs no Dask and has no effect.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -9,7 +9,7 @@ from PyGPU._pycuda.driver.debugging import set_debugging
 
 
 def main() -> None:
-    """Run the program of the command line with the arguments that follow it."""
+    """Run the program that the command line names, with the arguments after its name."""
     if len(sys.argv) < 2:
         raise SystemExit("usage: python -m PyGPU.debug program.py [arguments of the program]")
     program = Path(sys.argv[1])

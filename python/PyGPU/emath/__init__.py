@@ -1,8 +1,8 @@
-"""Functions that return complex results for arguments outside of the real domain, as in `numpy.emath`.
+"""Functions that return complex results for arguments outside of their real domain, as in `numpy.emath`.
 
 The dtype of a result depends on the values of the arguments. For real arguments the values are tested on the device,
-and the host waits for the result of the test. The functions of `PyGPU` with the same names do not wait, and return NaN
-outside of the real domain.
+and the host waits for the result of the test. In the functions of `PyGPU` with the same names, the host does not wait,
+and results outside of the real domain are NaN.
 """
 
 from __future__ import annotations

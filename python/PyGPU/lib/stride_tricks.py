@@ -1,6 +1,6 @@
 """Functions that create views with given strides, as in `numpy.lib.stride_tricks`.
 
-A view outside of the array's memory is an error.
+A view that extends beyond the array's memory raises an error.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def as_strided(
     x : GPUArray
         The array, whose first element is the first element of the view.
     shape : sequence of int, optional
-        Lengths of the axes; those of `x` by default.
+        Lengths of the axes; defaults to the shape of `x`.
     strides : sequence of int, optional
-        Bytes from one element to the next along each axis. By default C order if `x` is contiguous, otherwise those
-        of `x`.
+        Number of bytes between adjacent elements along each axis. Defaults to C order if `x` is contiguous, otherwise
+        to the strides of `x`.
     subok : bool, optional
         Accepted for compatibility with NumPy.
     writeable : bool, optional
@@ -64,7 +64,7 @@ def as_strided(
 
     Notes
     -----
-    The extent of memory of another library is not known; views of such memory are not checked.
+    Views of another library's memory are not checked, because the size of this memory is unknown.
 
     Examples
     --------
@@ -77,13 +77,13 @@ def as_strided(
     steps = _default_strides(x, lengths) if strides is None else tuple(operator.index(step) for step in strides)
     if len(lengths) != len(steps):
         raise ValueError(f"mismatch in length of strides and shape: shape {lengths}, strides {steps}")
-    # `broadcast_to` returns a read-only view, and views of it are read-only, too.
+    # `broadcast_to` returns a read-only view, and every view of a read-only view is read-only, too.
     memory = x if writeable else broadcast_to(x, x.shape)
     return _core.GPUArray(lengths, x.dtype, gpudata=memory, strides=steps)
 
 
 def _default_strides(x: _core.GPUArray, lengths: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides that NumPy uses if none are given."""
+    """Return the strides that NumPy uses by default."""
     if lengths == x.shape or not x.flags.c_contiguous:
         return x.strides
     return tuple(x.itemsize * math.prod(lengths[axis + 1 :]) for axis in range(len(lengths)))
@@ -97,16 +97,16 @@ def sliding_window_view(
     subok: bool = False,
     writeable: bool = False,
 ) -> _core.GPUArray:
-    """Return a view of all windows of an array; the axes of the window are the last ones.
+    """Return a view of all windows of an array; the last axes of the view are the axes of a window.
 
     Parameters
     ----------
     x : GPUArray
         The array.
     window_shape : int or sequence of int
-        Lengths of the window along each of the axes.
+        Length of the window along each axis in `axis`.
     axis : int or sequence of int, optional
-        Axes along which the window moves; all by default. An axis may be repeated.
+        Axes along which the window moves; defaults to all axes. An axis may be repeated.
     subok : bool, optional
         Accepted for compatibility with NumPy.
     writeable : bool, optional
@@ -115,7 +115,7 @@ def sliding_window_view(
     Returns
     -------
     GPUArray
-        View whose shape is that of the positions of the window, followed by `window_shape`.
+        View whose first axes are the positions of the window, and whose last axes have the lengths `window_shape`.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def sliding_window_view(
 
 
 def _window_axes(x: _core.GPUArray, window: tuple[Any, ...], axis: ShapeLike | None) -> tuple[int, ...]:
-    """Return the axis for each length in the shape of a window."""
+    """Return the array axis for each length in a window's shape."""
     if axis is None:
         if len(window) != x.ndim:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Linear algebra, as in `numpy.linalg` and the array API: by cuSOLVER or hipSOLVER, and NumPy in host memory."""
+"""Linear algebra, as in `numpy.linalg` and the array API: by cuSOLVER or hipSOLVER, in host memory by NumPy."""
 
 from numpy.linalg import LinAlgError
 

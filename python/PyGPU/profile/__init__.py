@@ -17,12 +17,12 @@ __all__ = ["BenchmarkResult", "annotate", "benchmark", "is_annotated", "range"]
 
 
 def annotate(which: str | bool = True) -> str | None:
-    """Enable or disable ranges.
+    """Enable or disable ranges in a profiler's timeline.
 
     Parameters
     ----------
     which : str or bool, default True
-        ``'nvtx'`` or ``'roctx'``; the path of a library with the functions of one of these; True for the library of the
+        ``'nvtx'`` or ``'roctx'``; the path of a library with NVTX's or roctx's functions; True for the library of the
         backend; False to disable ranges.
 
     Returns

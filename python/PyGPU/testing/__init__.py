@@ -1,7 +1,7 @@
-"""Assertions for tests, as in `numpy.testing`; device arrays are copied to the host and compared there by NumPy.
+"""Assertions for tests, as in `numpy.testing`; NumPy compares copies of device arrays on the host.
 
 Each function accepts device arrays, host arrays, numbers, and lists, tuples and dicts of these. The host waits for the
-values. Arguments, messages and errors are NumPy's.
+values. Arguments, messages and errors are the same as in NumPy.
 """
 
 from PyGPU._native.public import listing as _listing

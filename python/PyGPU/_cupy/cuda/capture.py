@@ -1,8 +1,8 @@
 """Capture streams with the errors of CUDA's runtime, which programs written for CuPy expect.
 
 If work cannot be captured, PyGPU raises an error before it calls the driver, so that the capture stays valid. CUDA's
-runtime calls the driver, which returns an error and invalidates the capture. The streams of `cupy.cuda` return the same
-errors and invalidate the capture, too.
+runtime calls the driver, which returns an error and invalidates the capture. The streams of `cupy.cuda` raise the same
+errors, and invalidate the capture as well.
 """
 
 from __future__ import annotations

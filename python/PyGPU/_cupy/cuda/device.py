@@ -72,7 +72,7 @@ def get_device_id() -> int:
 
 
 def get_compute_capability() -> str:
-    """Return the two digits of the current device's compute capability.
+    """Return the digits of the current device's compute capability.
 
     Returns
     -------

@@ -72,8 +72,8 @@ def RangePushC(message: str, color: int = 0) -> None:
 
 def RangePop() -> None:
     """End the last range that the calling thread has begun."""
-    # NVTX or ROCTX may have been enabled or disabled since this range began. The stored bool tells whether the library
-    # has a range to end.
+    # NVTX or ROCTX may have been enabled or disabled since this range began. The stored bool records whether the
+    # library has begun a range.
     if _thread.begun and _thread.begun.pop():
         _core._end_range()
 

@@ -98,7 +98,7 @@ def issubclass_(arg1: Any, arg2: Any) -> bool:
 
 
 def obj2sctype(rep: Any, default: Any = None) -> Any:
-    """Return the scalar type of the dtype that an object denotes, or a default value if it denotes none."""
+    """Return the scalar type of an object as `numpy.dtype` does, or `default` if the object denotes no dtype."""
     if isinstance(rep, type) and issubclass(rep, np.generic):
         return rep
     try:

@@ -184,7 +184,7 @@ def check_ranges(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
     args : sequence
         Arguments of a launch that the native module rejected.
     dtypes : sequence of numpy.dtype
-        Dtypes of the parameters.
+        Dtypes of the inputs.
 
     Raises
     ------

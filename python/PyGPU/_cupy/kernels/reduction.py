@@ -44,8 +44,7 @@ class ReductionKernel(CachedSources):
         Expression that combines two values ``a`` and ``b``, such as ``'a + b'``. It must be associative and
         commutative.
     post_map_expr : str
-        Expression that assigns the reduced value ``a`` to the outputs: ``'y = sqrt(a)'``, or ``'y = a.sum, z =
-        a.count'``.
+        Expression that assigns the reduced value ``a`` to the outputs, such as ``'y = sqrt(a)'``, or ``'y = a.sum'``.
     identity : str or number or None
         Reduced value of an array without elements; with None, such an array raises an error.
     name : str, optional

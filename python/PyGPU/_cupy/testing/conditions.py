@@ -243,7 +243,7 @@ class _NumpyAlias(unittest.TestCase):
 
 
 class NumpyAliasBasicTestBase(_NumpyAlias):
-    """Base class of test cases which check that a function has NumPy's parameters and a docstring."""
+    """Base class, with parameters as `unittest.TestCase`, of tests of a function's parameters and docstring."""
 
     def test_argspec(self) -> None:
         """Compare the parameters of both functions."""

@@ -262,7 +262,7 @@ def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: An
     """Interpolate between adjacent samples; at the coordinate of a sample, return the sample itself."""
     last = xp.size - 1
     if last == 0:
-        # As in NumPy, a single sample is the value at every coordinate, also at NaN.
+        # As in NumPy, the value of a single sample is also the result at NaN.
         return _core.where(x < xp[0], left, _core.where(x > xp[0], right, fp[0]))
     left_index = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
     right_index = _core.minimum(left_index + 1, last)

@@ -244,7 +244,7 @@ class Memcpy2D(_PitchedCopy):
     src_x_in_bytes, src_y, src_pitch : int
         Offset in the source (bytes within a row, and rows), and bytes between the starts of rows.
     dst_x_in_bytes, dst_y, dst_pitch : int
-        Position of the box in the destination, with the same units as for the source.
+        Values for the destination, with the same meaning as for the source.
     width_in_bytes, height : int
         Size of the copied box.
 
@@ -302,7 +302,7 @@ class Memcpy3D(_PitchedCopy):
     src_lod : int
         Mipmap level; arrays with several levels are not supported.
     dst_x_in_bytes, dst_y, dst_z, dst_pitch, dst_height, dst_lod : int
-        Position of the box in the destination, with the same units as for the source.
+        Values for the destination, with the same meaning as for the source.
     width_in_bytes, height, depth : int
         Size of the copied box.
 

@@ -75,7 +75,7 @@ __all__ = [*_HOMES, *_SUBMODULES]
 
 
 def __getattr__(name: str) -> Any:
-    # The object that is found is stored in the package, so that each name is searched only once.
+    # The found object is stored in the package, so that each name is searched only once.
     if name in _SUBMODULES:
         return _import_module(f"{__name__}.{name}")
     if name in _HOMES:
@@ -84,7 +84,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HINTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _sys._getframe(1).f_code.co_name == "_handle_fromlist":
-        # In `from cupy.cuda import name` Python replaces an AttributeError by an ImportError without the hint.
+        # In `from cupy.cuda import name` Python replaces an AttributeError by an ImportError without its
+        # recommendation.
         raise ImportError(f"cannot import name {name!r} from {__name__!r}: {_HINTS[name]}", name=__name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {_HINTS[name]}")
 

@@ -1,4 +1,4 @@
-"""CuPy's module of cuFFT: plans, and the constants that programs pass to them."""
+"""CuPy's module `cupy.cuda.cufft`: plans, and the constants that programs pass to plans."""
 
 from PyGPU._core import CudaError as CuFFTError
 from PyGPU._cupy.fft.library import getVersion

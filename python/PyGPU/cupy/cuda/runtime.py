@@ -1,8 +1,8 @@
 """CuPy's module `cupy.cuda.runtime`: functions and constants of CUDA's runtime.
 
 The functions are the `cuda*` functions of `PyGPU` without this prefix. Each function raises a `CUDARuntimeError`, which
-is `PyGPU.CudaError`, with the number of the error in `status`. Streams and events are passed as handles, which are
-integers.
+is `PyGPU.CudaError`, whose attribute `status` is the number of the error. Streams and events are passed as handles,
+which are integers.
 """
 
 # ruff: noqa: F403

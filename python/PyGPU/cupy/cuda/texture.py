@@ -1,4 +1,4 @@
-"""CuPy's module of textures and surfaces, over `PyGPU.TextureArray`, `PyGPU.Texture` and `PyGPU.Surface`."""
+"""CuPy's module `cupy.cuda.texture`: textures and surfaces, implemented by PyGPU's texture classes."""
 
 # ruff: noqa: F403
 from typing import Any as _Any

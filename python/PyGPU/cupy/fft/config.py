@@ -41,7 +41,7 @@ def _several_gpus(name: str, value: Any) -> NotImplementedError:
 
 
 def set_cufft_gpus(gpus: int | list[int]) -> None:
-    """Refuse several GPUs for one transform, which PyGPU does not support.
+    """Raise an error, because PyGPU does not support several GPUs for one transform.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def set_cufft_gpus(gpus: int | list[int]) -> None:
 
 
 def set_cufft_callbacks(*callbacks: Any, **keywords: Any) -> None:
-    """Refuse callbacks of cuFFT, which PyGPU does not support.
+    """Raise an error, because PyGPU does not support callbacks of cuFFT.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def set_cufft_callbacks(*callbacks: Any, **keywords: Any) -> None:
 
 
 def get_current_callback_manager() -> None:
-    """Return None: no callback is ever set."""
+    """Return None, because PyGPU supports no callbacks."""
 
 
 def _warn() -> None:
@@ -92,7 +92,7 @@ class _Config(_types.ModuleType):
 
     @property
     def enable_nd_planning(self) -> bool:
-        """CuPy's preference for plans over several axes, without effect: PyGPU selects its plans itself."""
+        """CuPy's preference for plans over several axes; it has no effect, because PyGPU selects its plans itself."""
         _warn()
         return _enable_nd_planning.get()
 
@@ -103,7 +103,7 @@ class _Config(_types.ModuleType):
 
     @property
     def use_multi_gpus(self) -> bool:
-        """Whether one transform uses several GPUs: False."""
+        """Whether one transform uses several GPUs; always False."""
         return False
 
     @use_multi_gpus.setter
@@ -113,7 +113,7 @@ class _Config(_types.ModuleType):
 
     @property
     def devices(self) -> None:
-        """GPUs of one transform: None, because a transform runs on the device of its array."""
+        """GPUs that share one transform: None, because a transform runs on the device of its array."""
 
 
 _sys.modules[__name__].__class__ = _Config

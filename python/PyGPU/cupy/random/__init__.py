@@ -1,6 +1,6 @@
 """Random numbers with CuPy's parameters.
 
-The generator is Philox: the values differ from CuPy's, the distributions are the same.
+All numbers come from Philox: they differ from CuPy's numbers, but have the same distributions.
 """
 
 from typing import Any

@@ -81,7 +81,7 @@ class _PygpuPool:
         size : int, optional
             Limit in bytes; 0 means no limit.
         fraction : float, optional
-            Limit as a fraction of the device's memory, from 0 to 1; excludes `size`.
+            Limit as a fraction of the device's memory, from 0 to 1; cannot be combined with `size`.
 
         Raises
         ------

@@ -320,7 +320,7 @@ class MemoryPool:
         size : int, optional
             Limit in bytes; 0 means no limit.
         fraction : float, optional
-            Limit as a fraction of the device's memory, from 0 to 1; excludes `size`.
+            Limit as a fraction of the device's memory, from 0 to 1; cannot be combined with `size`.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms with the interface of `cupyx.scipy.fft`, as far as `PyGPU.fft` has them."""
+"""The discrete Fourier transforms of `PyGPU.fft`, with the interface of `cupyx.scipy.fft`."""
 
 from typing import Any
 
