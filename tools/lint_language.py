@@ -61,7 +61,6 @@ WORDS = {
 ALLOWED = {
     ("tools/lint_language.py", ""): "names the words",
     ("docs/design/style.md", "who calls"): "an example of what to replace",
-    ("src/python/fusion/mod.rs", "meetings"): "name of a parameter",
     ("src/python/kernel/argument.rs", "lenders"): "name of a parameter",
 }
 # Files that still use the words. Files are removed from this list, never added.

@@ -2,10 +2,9 @@
 
     python benches/python/against.py FOLDER ... [--this FOLDER ...] [--rounds 7] [--sizes BYTES ...] [--json FILE]
 
-Each FOLDER contains a PyGPU package (`pip install --target FOLDER other.whl`). They are compared with the packages of
-`--this`, by default with the installed package. Builds run alternately in separate processes. With several builds of
-one source per side, as created by `tools/link_layouts.sh`, the result does not depend on the linker's placement of a
-function.
+Two sides are compared: the packages in each FOLDER (`pip install --target FOLDER other.whl`), and those of `--this`, by
+default the installed package. Builds run alternately in separate processes. The linker's placement of functions changes
+the speed of a build. To average this out, give each side several builds of one source (`tools/link_layouts.sh`).
 
 The speed of a whole process varies by up to a third, so the value of a build is the minimum over the rounds. The value
 of a side, FOLDER or `--this`, is the median over its builds. `ratio` is the value of the `--this` side divided by that

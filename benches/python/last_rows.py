@@ -44,8 +44,8 @@ class Row:
     # to the driver's value in the row `limit`.
     goal: float | None = None
     over_floor: bool = False
-    # Name of the row whose value bounds this row. If that row has values of several libraries, the driver's value
-    # counts.
+    # Name of the row whose time is the lower limit of this row's time. If that row has times of several libraries, the
+    # time of the plain driver calls is the limit.
     limit: str = ""
 
     @property

@@ -1651,7 +1651,7 @@ def _limit_fusion(
     held: int | None = None,
     arrays: int | None = None,
     outputs: int | None = None,
-    meetings: int | None = None,
+    compile_threshold: int | None = None,
 ) -> None: ...
 def empty_pinned(
     shape: ShapeLike,

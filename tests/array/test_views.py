@@ -148,7 +148,7 @@ def test_layout_after_chain_of_view_operations_matches_numpy(
 @given(host_views(), st.sampled_from(ALL_DTYPES))
 def test_view_with_other_dtype_matches_numpy(host: np.ndarray, dtype: Any) -> None:
     device = PyGPU.to_gpu(host)
-    host = device.get()  # A download has no gaps between elements, like the device array and unlike `host`.
+    host = device.get()  # Both are contiguous, unlike the array that was uploaded.
     ours, numpys = outcome(lambda: device.view(dtype)), outcome(lambda: host.view(dtype))
     if numpys[0] == "error":
         assert_same_refusal(ours, numpys)

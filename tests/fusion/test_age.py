@@ -78,7 +78,7 @@ def test_launch_by_helper_thread_neither_compiles_nor_counts_as_use() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
-    with limits(meetings=2):
+    with limits(compile_threshold=2):
         for _ in range(3):
             # The helper launches each operation separately, so the fused kernel of the expression is not compiled.
             y = ((x + 1) + 1) + 1 + x

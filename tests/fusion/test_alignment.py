@@ -96,7 +96,7 @@ ANYWHERE: dict[str, Callable[[Any], Any]] = FORMS | {
     "broadcast row": rows,
     "reductions of rows": reduced_rows,
 }
-CUT = {"meetings": 1, "arrays": 3, "outputs": 1}
+CUT = {"compile_threshold": 1, "arrays": 3, "outputs": 1}
 
 
 def host_of(dtype: str) -> np.ndarray:
@@ -120,7 +120,7 @@ def values(result: Any) -> np.ndarray:
 def test_shifted_views_of_pending_results_match_numpy(dtype: str, form: str) -> None:
     host, compute = host_of(dtype), FORMS[form]
     x = PyGPU.to_gpu(host)
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         for offset in offsets(dtype):
             y = twice(x)
             made = compute(y[offset:])
@@ -140,7 +140,7 @@ def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
     return made
 
 
-@pytest.mark.parametrize("settings", [{"meetings": 1}, CUT], ids=["fused", "cut"])
+@pytest.mark.parametrize("settings", [{"compile_threshold": 1}, CUT], ids=["fused", "cut"])
 @pytest.mark.parametrize("form", ANYWHERE)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.sampled(on="cuda")
@@ -178,7 +178,7 @@ def test_stepped_and_reversed_views_of_pending_results_match_numpy(dtype: str) -
     host = host_of(dtype)
     x = PyGPU.to_gpu(host)
     keys = (slice(1, -3), slice(None, None, -1), slice(3, None, 2), slice(2, 2 + 17), slice(1, 2))
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         for key in keys:
             for form in ("elementwise", "reduction", "in place"):
                 y = twice(x)
@@ -201,7 +201,7 @@ def test_compiled_reduction_of_shifted_pending_view_matches_numpy() -> None:
 def test_reductions_of_shifted_pending_rows_match_numpy(axis: int) -> None:
     host = (np.arange(12 * 33) % 7).astype(np.int16).reshape(12, 33)
     x = PyGPU.to_gpu(host)
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         for first in range(1, 9):
             y = x + x
             made = (y[:, first:] * y[:, first:]).sum(axis=axis)

@@ -60,7 +60,7 @@ def call_in_both_ways(function: Any, first: Any, second: Any) -> None:
 def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, part: int) -> None:
     first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
     names = ufuncs()[part::2]
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         simulated.compile_together(
             [functools.partial(call_in_both_ways, getattr(PyGPU, name), first, second) for name in names], rounds=5
         )
@@ -72,7 +72,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
                 wanted = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
             continue  # The ufunc does not support the dtype.
-        with limits(meetings=1):
+        with limits(compile_threshold=1):
             counted = Counted()
             got = apply_between_functions(function, first, second)
             _core.flush()
@@ -95,6 +95,6 @@ def test_reduction_gives_same_bits_for_pending_and_for_computed_operand(
     x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))
     with mode("off"):
         wanted = getattr((x - 3) * x, name)(axis=axis).get()
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         got = getattr((x - 3) * x, name)(axis=axis)
         assert agree(got.get(), wanted)

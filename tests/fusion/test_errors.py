@@ -185,7 +185,7 @@ def test_compile_error_of_fused_kernel_contains_deferred_operation(driver: simul
     loading = "hipModuleLoadData" if driver.is_hip else "cuModuleLoadData"
     names = [name for name in driver.calls() if name.startswith(loading) or "LibraryLoadData" in name]
     x = PyGPU.to_gpu(HOST.astype("int8"))
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         y = (x ^ 3) << x
         for name in names:
             driver.fault(

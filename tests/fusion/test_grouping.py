@@ -60,7 +60,7 @@ def test_first_use_of_expression_launches_each_operation_separately(x: PyGPU.GPU
 
 
 def test_compile_threshold_1_compiles_fused_kernel_at_first_use(x: PyGPU.GPUArray) -> None:
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         counted = Counted()
         got = (x - 3) * (x - 5)
         _core.flush()
@@ -69,7 +69,7 @@ def test_compile_threshold_1_compiles_fused_kernel_at_first_use(x: PyGPU.GPUArra
 
 
 def test_live_temporary_is_stored_by_kernel_of_whole_expression(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         counted = Counted()
         t = 0.9 * x
         z = t + y
@@ -80,7 +80,7 @@ def test_live_temporary_is_stored_by_kernel_of_whole_expression(x: PyGPU.GPUArra
 
 
 def test_dropped_temporary_of_fused_expression_gets_no_memory(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         counted = Counted()
         t = 0.9 * x
         z = t + y
@@ -143,7 +143,7 @@ def test_deferred_operations_of_two_shapes_use_two_kernels(x: PyGPU.GPUArray) ->
 
 
 def test_independent_deferred_operations_of_one_shape_use_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         counted = Counted()
         kept = [x + 1, y * 2, x - y]
         _core.flush()
@@ -154,7 +154,7 @@ def test_independent_deferred_operations_of_one_shape_use_one_kernel(x: PyGPU.GP
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_number_of_results_per_fused_kernel_is_limited(x: PyGPU.GPUArray, most: int) -> None:
-    with limits(meetings=1, outputs=most):
+    with limits(compile_threshold=1, outputs=most):
         counted = Counted()
         kept = [x + number for number in range(6)]
         _core.flush()
@@ -167,7 +167,7 @@ def test_number_of_results_per_fused_kernel_is_limited(x: PyGPU.GPUArray, most: 
 def test_number_of_arrays_per_fused_kernel_is_limited() -> None:
     hosts = [HOST + number for number in range(8)]
     arrays = [PyGPU.to_gpu(host) for host in hosts]
-    with limits(meetings=1, arrays=3):
+    with limits(compile_threshold=1, arrays=3):
         counted = Counted()
         total, twin = arrays[0], hosts[0]
         for array, host in zip(arrays[1:], hosts[1:], strict=True):
@@ -190,7 +190,7 @@ def test_chain_of_200_operations_is_flushed_when_queue_is_full(x: PyGPU.GPUArray
 def test_fused_float16_operations_round_after_each_operation() -> None:
     host = (np.arange(100) / 7).astype("float16")
     x = PyGPU.to_gpu(host)
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         counted = Counted()
         got = (x * x + host[3]) * x - x * host[5]
         _core.flush()
@@ -202,7 +202,7 @@ def test_fused_float16_operations_round_after_each_operation() -> None:
 def test_fused_product_and_sum_are_not_contracted_to_fma() -> None:
     host = np.random.default_rng(5).random(1000, np.float32)
     x, y = PyGPU.to_gpu(host), PyGPU.to_gpu(host[::-1].copy())
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         got = x * y + x
         _core.flush()
     assert got.get().tobytes() == (host * host[::-1] + host).tobytes()
@@ -250,7 +250,7 @@ def test_invalid_operation_raises_at_call_and_not_at_flush(x: PyGPU.GPUArray) ->
 
 @pytest.mark.parametrize("rows", [slice(None), slice(1, None), slice(None, None, -1)])
 def test_expression_assigned_to_array_is_deferred_without_extra_memory(x: PyGPU.GPUArray, rows: slice) -> None:
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         target, wanted = PyGPU.to_gpu(OTHER), OTHER.copy()
         counted = Counted()
         target[rows] = x[rows] * 2 + 1

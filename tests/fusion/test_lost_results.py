@@ -157,7 +157,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("name", WRITES)
 def test_failed_deferred_write_raises_once_and_leaves_old_values(driver: simulated.Driver, name: str) -> None:
     x, a = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         WRITES[name](a, x * 2)
         a.get()
         a[...] = HOST

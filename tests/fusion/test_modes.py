@@ -22,7 +22,7 @@ def auto() -> Iterator[None]:
     """Set the fusion mode "auto" and the compile threshold 2, independent of the environment, and restore both after
     the test."""
     before = _core._set_fusion("auto")
-    _core._limit_fusion(meetings=2)
+    _core._limit_fusion(compile_threshold=2)
     yield
     PyGPU.flush()
     _core._limit_fusion()

@@ -82,7 +82,7 @@ def test_code_run_by_compiler_search_in_flush_reads_correct_values(
             seen.append(ACTS[act](x, state["y"]))
         return found()
 
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         (x + 1).get()
         monkeypatch.setattr(library_files, search, asked)
         state["y"] = expression(x)
@@ -100,7 +100,7 @@ def test_code_run_by_garbage_collection_in_flush_reads_correct_values(
     x = PyGPU.to_gpu(HOST)
     expression = random_expression()
     seen: list[Any] = []
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         y = expression(x)
         collecting.append(lambda: seen.append(ACTS[act](x, y)))
         before = gc.get_threshold()
@@ -130,7 +130,7 @@ def test_logging_handler_in_flushing_call_reads_correct_values(caplog: pytest.Lo
     logger = logging.getLogger("PyGPU")
     logger.addHandler(handler)
     try:
-        with caplog.at_level(logging.DEBUG, "PyGPU"), limits(meetings=1):
+        with caplog.at_level(logging.DEBUG, "PyGPU"), limits(compile_threshold=1):
             y = expression(x)
             got = y.get()
     finally:
@@ -164,7 +164,7 @@ def test_operation_that_logging_handler_defers_during_export_is_launched(
 
     handler = Defers()
     logger = logging.getLogger("PyGPU")
-    with caplog.at_level(logging.DEBUG, "PyGPU"), limits(meetings=1):
+    with caplog.at_level(logging.DEBUG, "PyGPU"), limits(compile_threshold=1):
         y = random_expression()(x)
         logger.addHandler(handler)
         try:
@@ -186,7 +186,7 @@ def test_user_allocator_is_not_called_for_pending_results() -> None:
         asked.append(waiting())
         return PyGPU.mem_alloc(size)
 
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         total = ((x + 1) * 2).sum()
         kept = x * 3
         del kept

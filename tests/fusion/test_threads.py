@@ -233,7 +233,7 @@ def test_second_address_request_waits_for_flush_of_first_request(name: str) -> N
     x, host = PyGPU.to_gpu(twin), np.zeros_like(twin)
     view, expression = x[:], random_expression()
     PyGPU.synchronize()
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         # The operation that computes `y` is pending in the queue of this thread.
         # Meanwhile, the thread `showing` flushes the queue and compiles the kernel.
         y = expression(x)

@@ -223,7 +223,7 @@ needs_named_streams = pytest.mark.skipif(
 
 
 @needs_named_streams
-def test_interface_dictionary_has_stream_of_unfinished_write(
+def test_cuda_array_interface_has_stream_of_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 8)

@@ -311,7 +311,7 @@ class YieldingTable(dict[int, Any]):
 
 @pytest.mark.skipif(on_cpu(), reason="the CPU backend has no such handles")
 @pytest.mark.starts_processes
-def test_driver_handles_are_opened_and_closed_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_open_and_close_the_same_driver_handle_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open and close one handle in all threads; formerly, an opened block could be closed while another thread opened
     it."""
     monkeypatch.setattr(ipc, "_opened", YieldingTable())

@@ -98,7 +98,7 @@ def test_nvml_queries_of_hip_and_cpu_devices_return_not_supported(
     assert device.memory_info() == (0, 0, 0)
 
 
-def test_nvml_device_without_backend_returns_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_query_of_device_without_nvml_returns_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> str:
         raise RuntimeError("no backend")
 

@@ -160,7 +160,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Run the command ``warm``: execute all calls in threads, and print the number of compiled kernels."""
+    """Run the command ``warm``: call the selected functions in threads, and print the number of compiled kernels."""
     if PyGPU.backend_name() == "cpu":
         print("nothing to compile: NumPy computes with arrays in host memory")
         return

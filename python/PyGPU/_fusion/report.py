@@ -167,8 +167,8 @@ def _sentences(counts: dict[str, Any], is_block: bool) -> Iterator[str]:
         yield f"{dropped} never computed, since nobody wanted the results any more."
     if counts["first_meetings"]:
         yield (
-            f"{_many(counts['first_meetings'], 'expression')} met for the first time, in no cache, and computed one "
-            "operation after the other: compiled at the second meeting, or at once with PYGPU_FUSION_COMPILE=first."
+            f"{_many(counts['first_meetings'], 'expression')} used for the first time, in no cache, and computed one "
+            "operation after the other: compiled at the second use, or at once with PYGPU_FUSION_COMPILE=first."
         )
     if counts["failures"]:
         yield f'{counts["failures"]} could not be launched: PyGPU.fusion("off") shows the line.'

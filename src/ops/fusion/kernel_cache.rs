@@ -64,13 +64,13 @@ pub(super) fn lookup_or_compile(
     counts: bool,
 ) -> Result<Option<(FusedCode, CompileDecision)>> {
     static LATEST: AtomicU64 = AtomicU64::new(0);
-    let meetings = match limit().meetings.load(Ordering::Relaxed) {
+    let compile_threshold = match limit().compile_threshold.load(Ordering::Relaxed) {
         0 => mode::compile_threshold(),
         asked => asked,
     };
     if let Some((form, times)) = lookup(draft, counts) {
         return Ok(match times {
-            times if times >= meetings => Some((form, CompileDecision::Compile)),
+            times if times >= compile_threshold => Some((form, CompileDecision::Compile)),
             _ if !counts => Some((form, CompileDecision::IfCached)),
             _ => None,
         });
@@ -84,7 +84,7 @@ pub(super) fn lookup_or_compile(
     };
     let (form, times) = remember(draft, form);
     Ok(match times {
-        times if times >= meetings => Some((form, CompileDecision::Compile)),
+        times if times >= compile_threshold => Some((form, CompileDecision::Compile)),
         1 => Some((form, CompileDecision::IfCached)),
         _ => None,
     })

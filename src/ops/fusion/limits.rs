@@ -17,7 +17,7 @@ pub struct FusionLimits {
     pub outputs: AtomicUsize,
     /// Compile threshold: the number of uses at which a combination of several operations is compiled to one kernel. 0
     /// selects the value of the environment variable `PYGPU_FUSION_COMPILE`.
-    pub meetings: AtomicU64,
+    pub compile_threshold: AtomicU64,
     /// Microseconds between two checks of the pending queues by the helper thread, which bounds the age of operations.
     /// 0 means that the age is not bounded.
     pub(super) interval: AtomicU64,
@@ -41,7 +41,7 @@ static LIMITS: FusionLimits = FusionLimits {
     held: AtomicUsize::new(HELD),
     arrays: AtomicUsize::new(ARRAYS),
     outputs: AtomicUsize::new(OUTPUTS),
-    meetings: AtomicU64::new(0),
+    compile_threshold: AtomicU64::new(0),
     interval: AtomicU64::new(INTERVAL),
     worth_waking: AtomicUsize::new(WORTH_WAKING),
 };
@@ -74,5 +74,5 @@ pub fn reset_limits() {
     LIMITS.held.store(HELD, Ordering::Relaxed);
     LIMITS.arrays.store(ARRAYS, Ordering::Relaxed);
     LIMITS.outputs.store(OUTPUTS, Ordering::Relaxed);
-    LIMITS.meetings.store(0, Ordering::Relaxed);
+    LIMITS.compile_threshold.store(0, Ordering::Relaxed);
 }

@@ -39,11 +39,11 @@ impl FusionMode {
 struct DefaultMode {
     mode: FusionMode,
     /// Number of uses at which a structure of several operations is compiled.
-    meetings: u64,
+    compile_threshold: u64,
 }
 
 /// Default compile threshold. It is two, so that code that runs once never waits for a compiler.
-const MEETINGS: u64 = 2;
+const COMPILE_THRESHOLD: u64 = 2;
 
 impl DefaultMode {
     fn of(settings: &Settings) -> Result<Self> {
@@ -54,15 +54,15 @@ impl DefaultMode {
                 Error::value(format!("{} must be 'auto' or 'off', and is '{name}'", Variable::FUSION.name()))
             })?,
         };
-        let meetings = match settings.text(Variable::FUSION_COMPILE).as_deref() {
-            None | Some("second") => MEETINGS,
+        let compile_threshold = match settings.text(Variable::FUSION_COMPILE).as_deref() {
+            None | Some("second") => COMPILE_THRESHOLD,
             Some("first") => 1,
             Some(other) => {
                 let name = Variable::FUSION_COMPILE.name();
                 return Err(Error::value(format!("{name} must be 'first' or 'second', and is '{other}'")));
             }
         };
-        Ok(Self { mode, meetings })
+        Ok(Self { mode, compile_threshold })
     }
 }
 
@@ -100,5 +100,5 @@ pub fn enter(mode: FusionMode) {
 
 /// Returns the compile threshold, i.e. the number of uses at which a structure of operations is compiled.
 pub(super) fn compile_threshold() -> u64 {
-    usual().map_or(MEETINGS, |usual| usual.meetings)
+    usual().map_or(COMPILE_THRESHOLD, |usual| usual.compile_threshold)
 }

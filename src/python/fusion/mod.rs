@@ -217,12 +217,12 @@ fn _count_waiting() -> usize {
 ///     Maximum number of arrays of one kernel.
 /// outputs : int, optional
 ///     Maximum number of results of one kernel.
-/// meetings : int, optional
+/// compile_threshold : int, optional
 ///     Number of uses before an expression is compiled.
 #[pyfunction]
 #[pyo3(signature = (
     *, nodes: "int | None" = None, results: "int | None" = None, held: "int | None" = None,
-    arrays: "int | None" = None, outputs: "int | None" = None, meetings: "int | None" = None
+    arrays: "int | None" = None, outputs: "int | None" = None, compile_threshold: "int | None" = None
 ) -> "None")]
 fn _limit_fusion(
     nodes: Option<usize>,
@@ -230,7 +230,7 @@ fn _limit_fusion(
     held: Option<usize>,
     arrays: Option<usize>,
     outputs: Option<usize>,
-    meetings: Option<u64>,
+    compile_threshold: Option<u64>,
 ) {
     fusion::reset_limits();
     let limits = fusion::limit();
@@ -244,7 +244,7 @@ fn _limit_fusion(
     for (limit, overrides) in overrides {
         overrides.into_iter().for_each(|value| limit.store(value, Ordering::Relaxed));
     }
-    meetings.into_iter().for_each(|value| limits.meetings.store(value, Ordering::Relaxed));
+    compile_threshold.into_iter().for_each(|value| limits.compile_threshold.store(value, Ordering::Relaxed));
 }
 
 names! {

@@ -322,7 +322,7 @@ def nothing_left() -> Iterator[None]:
 def test_pending_results_are_correct_if_user_callback_uses_arrays(call: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda" and "Interface" in CALLS[call].__code__.co_names:
         pytest.skip("the interface is CUDA's")
-    with limits(meetings=1):
+    with limits(compile_threshold=1):
         case = Case(ACTS[act])
         assert waiting() > 0
         CALLS[call](case)

@@ -73,7 +73,7 @@ def run(elements: int, families: Iterable[str], modes: Iterable[str]) -> Iterato
     for mode in modes:
         former = _core._set_fusion(mode)
         # Compile each fused kernel at the first use of its combination of operations.
-        _core._limit_fusion(meetings=1)
+        _core._limit_fusion(compile_threshold=1)
         large.mode = mode
         try:
             for family in families:

@@ -46,7 +46,7 @@ class Program:
     # A function that appends each result to its argument, a list, so that results computed before an error remain
     # available.
     run: Callable[[Arrays, list[Any]], None]
-    limits: dict[str, int] = field(default_factory=lambda: {"meetings": 1})
+    limits: dict[str, int] = field(default_factory=lambda: {"compile_threshold": 1})
 
 
 Made = list[Any]
@@ -106,8 +106,8 @@ def streams(a: Arrays, made: Made) -> None:
 
 PROGRAMS: dict[str, Program] = {
     "fused group": Program(fused),
-    "cut group": Program(cut, {"meetings": 1, "arrays": 4, "outputs": 2}),
-    "one by one": Program(one_by_one, {"meetings": 1 << 30}),
+    "cut group": Program(cut, {"compile_threshold": 1, "arrays": 4, "outputs": 2}),
+    "one by one": Program(one_by_one, {"compile_threshold": 1 << 30}),
     "in place": Program(in_place),
     "assignment": Program(assigned),
     "barriers": Program(barriers),
@@ -141,7 +141,7 @@ class Operands:
 
     def warm(self, program: Program) -> None:
         """Compile a program's fused kernels and the kernels of its operations, and fill the caches of small blocks."""
-        for settings in ({"meetings": 1 << 30}, program.limits, program.limits):
+        for settings in ({"compile_threshold": 1 << 30}, program.limits, program.limits):
             with limits(**settings):
                 kept: list[Any] = []
                 program.run(self.on_device(), kept)

@@ -36,12 +36,12 @@ LARGE = 1 << 18
 # fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
-    {"meetings": 1},
+    {"compile_threshold": 1},
     {"nodes": 1},
-    {"nodes": 2, "meetings": 1},
+    {"nodes": 2, "compile_threshold": 1},
     {"nodes": 3},
-    {"outputs": 1, "meetings": 1},
-    {"outputs": 2, "arrays": 3, "meetings": 1},
+    {"outputs": 1, "compile_threshold": 1},
+    {"outputs": 2, "arrays": 3, "compile_threshold": 1},
     {"arrays": 3},
     {"results": 200},
     {"held": 1 << 19},
