@@ -36,7 +36,7 @@ def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True)
     Raises
     ------
     ValueError
-        For a dtype without fields, overlapping or unordered fields, or an alignment below that of a field.
+        For a dtype without fields, overlapping or unordered fields, or an `alignment` below a field's alignment.
 
     Examples
     --------
