@@ -1,4 +1,4 @@
-"""Serialization of device arrays for messages between workers of `distributed` and for files that workers write."""
+"""Serialize device arrays for messages between workers of `distributed`, and for files that workers write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`as_argtype`: checked types for the `argtypes` of ctypes functions."""
+"""The function `as_argtype`, which returns types that check arguments of ctypes functions."""
 
 from __future__ import annotations
 

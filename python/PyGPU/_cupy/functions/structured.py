@@ -1,4 +1,4 @@
-"""Structured dtypes with the alignment that kernels need."""
+"""Create structured dtypes with the alignment that kernels require."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assertions of `cupy.testing` that NumPy lacks, or that have other parameters."""
+"""Assertions of `cupy.testing` that NumPy lacks, or whose parameters differ from NumPy's."""
 
 from __future__ import annotations
 
