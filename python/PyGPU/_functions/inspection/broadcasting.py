@@ -25,7 +25,7 @@ class broadcast:
     shape : tuple of int
         Common shape.
     ndim : int
-        Number of axes of the common shape; `nd` is NumPy's older name of this attribute.
+        Number of axes of the common shape, also under an older name of NumPy.
     size : int
         Number of elements of the common shape.
     numiter : int
