@@ -52,7 +52,7 @@ class Call(NamedTuple):
 
 
 def square(dtype: str) -> Any:
-    """Create a square array of ones, because all functions are defined for 1."""
+    """Create a square array of ones; every function of this command is defined for 1."""
     return PyGPU.ones((EDGE, EDGE), dtype)
 
 

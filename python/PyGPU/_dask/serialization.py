@@ -1,4 +1,4 @@
-"""Serialization of device arrays for messages between workers of `distributed` and for files that workers write."""
+"""Serialize device arrays for messages between workers of `distributed`, and for files that workers write."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
     header = {
         "shape": list(x.shape),
         "sent": list(once.shape),
-        "dtype": pickle.dumps(x.dtype),  # Names do not identify structured dtypes or those of ml_dtypes.
+        "dtype": pickle.dumps(x.dtype),  # A name does not identify a structured dtype or a dtype of ml_dtypes.
         "order": order,
         "device": [_PROCESS, x.device.index],
     }

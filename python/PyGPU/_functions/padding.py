@@ -1,4 +1,4 @@
-"""The function `pad`, and one function for each of its modes.
+"""The function `pad`, and a function for each mode of `pad`.
 
 The function of a mode fills the padding before and after the existing elements along one axis. Corners are filled when
 a later axis is padded.

@@ -38,7 +38,7 @@ _METHODS = (
 def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
     """Return a quantile's fractional index in the sorted elements, and the weight of the element after this index.
 
-    Both arguments may be host or device arrays. The formulas are those of NumPy.
+    Both arguments may be host or device arrays. The formulas are the same as in NumPy.
     """
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]

@@ -30,7 +30,7 @@ def reshape(
     order : {'C', 'F', 'A'}, optional
         Index order in which elements are read and written.
     copy : bool, optional
-        True: always copy. False: never copy. None, the default: return a view wherever NumPy returns one.
+        True: always copy. False: never copy. None, the default: return a view in the same cases as NumPy.
 
     Returns
     -------

@@ -182,7 +182,7 @@ def average(
         Weights for all elements, or for the elements along `axis`. The host waits for the sum of the weights, which
         must not be 0.
     returned : bool, optional
-        Whether to return the sum of the weights as well.
+        Whether to return the sum of the weights, too.
     keepdims : bool, optional
         Whether reduced axes are kept with length 1.
 

@@ -117,7 +117,7 @@ def roots(p: Any) -> _core.GPUArray:
 
 
 def _ends(coefficients: _core.GPUArray) -> tuple[int, int]:
-    """Return the indices of the first and the last nonzero coefficient; the last index is -1 without nonzero ones."""
+    """Return the indices of the first and the last nonzero coefficient; the last index is -1 if all are 0."""
     if coefficients.size == 0:
         return 0, -1
     is_not_zero = coefficients != 0

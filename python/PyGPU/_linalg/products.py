@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and other matrix functions of NumPy's and the array API's `linalg`."""
+"""Functions of `linalg` for products of matrices and vectors, diagonals, traces and powers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`as_argtype`: checked types for the `argtypes` of ctypes functions."""
+"""The function `as_argtype`, which returns types that check arguments of ctypes functions."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def as_argtype(
     Parameters
     ----------
     dtype : data-type, optional
-        Required type of the elements; any type by default. All following requirements are optional as well.
+        Required type of the elements; any type by default. All further requirements are optional, too.
     ndim : int, optional
         Required number of axes.
     flags : str or sequence of str, optional

@@ -20,7 +20,7 @@ __all__ = ["dtype_to_ctype", "get_or_register_dtype"]
 
 _lock = fork_safe_lock()
 registered: dict[str, np.dtype[Any]] = dict(VECTORS)
-# If a dtype has two names, such as `long2` and `longlong2`, generated sources use the first one.
+# If a dtype has two names, such as `long2` and `longlong2`, generated sources use the first name.
 _names: dict[np.dtype[Any], str] = {dtype: name for name, dtype in reversed(VECTORS.items())}
 # Words in a C declaration that do not affect the dtype.
 SILENT = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict|struct)\b")

@@ -1,4 +1,4 @@
-"""Allocation of linear device memory, and copies from and to host buffers.
+"""Allocate linear device memory, and copy it from and to host buffers.
 
 `PyGPU.driver` exports these functions under PyCUDA's names. Host buffers must be contiguous in C or Fortran order.
 """

@@ -25,7 +25,7 @@ class _Waiting:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the spec that the other finders return for the module, with a wrapped loader."""
+        """Return the module's spec, which the other finders return, after replacing its loader by a wrapper."""
         if fullname != self.name:
             return None
         other_finders = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))

@@ -1,4 +1,4 @@
-"""Search for headers for device code, NVRTC, nvcc, libraries of device code, and other libraries of NVIDIA.
+"""Find NVRTC, nvcc, headers and libraries of device code, and other libraries of NVIDIA.
 
 cuda-pathfinder, if installed, searches wheels, conda environments and toolkits. This module searches all other
 locations. It also searches for NVRTC before cuda-pathfinder does, because cuda-pathfinder may find an NVRTC that is too

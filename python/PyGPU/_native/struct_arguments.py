@@ -195,7 +195,7 @@ def _address(value: Any, owners: list[tuple[Any, bool]], readonly: bool = False)
 
 
 class PointerArray(_core.GPUArray):
-    """Device array of the addresses of other arrays; this array and its views keep the other arrays alive."""
+    """Device array that contains the addresses of other arrays; it and its views keep these arrays alive."""
 
     _owners: _core.KernelArgument | None = None
 

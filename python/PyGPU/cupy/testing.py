@@ -1,4 +1,4 @@
-"""Helpers for tests that compare results of `cupy` with those of NumPy, as in `cupy.testing`."""
+"""Helpers for tests that compare the results of `cupy` with NumPy's results, as in `cupy.testing`."""
 
 from PyGPU._cupy.testing.arrays import (
     generate_matrix,

@@ -1,4 +1,4 @@
-"""CuPy's pointers into memory of a device."""
+"""CuPy's class of pointers into device memory, and functions that allocate device memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CuPy's marks and ranges in a profiler's timeline.
+"""Functions of `cupy.cuda.nvtx` that show marks and ranges in a profiler's timeline.
 
 The first call of a function calls `PyGPU.profile.annotate`, so that the profiler also shows ranges for PyGPU's own
 functions. Without NVTX or ROCTX, for example on a machine without a GPU, the functions do nothing, and `available` is

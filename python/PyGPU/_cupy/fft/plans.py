@@ -1,4 +1,4 @@
-"""Plans of transforms, as in `cupy.cuda.cufft`: descriptions that must fit the transforms for which they are used.
+"""Plans of Fourier transforms, as in `cupy.cuda.cufft`; a plan describes the transforms for which it can be used.
 
 PyGPU stores the plans of cuFFT or hipFFT in its own cache, by the shape and layout of the arrays. A plan of this module
 therefore owns no memory of a device.

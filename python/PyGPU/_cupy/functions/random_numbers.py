@@ -36,7 +36,7 @@ _DISTRIBUTIONS = (
 
 
 def _with_dtype(name: str) -> Callable[..., Any]:
-    """Wrap a method of `RandomState`, and add the parameter `dtype` as its last one."""
+    """Wrap a method of `RandomState`, and append the parameter `dtype` to its parameters."""
     own = getattr(_RandomState, name)
     parameters = list(inspect.signature(own).parameters.values())
     count = len(parameters) - 1

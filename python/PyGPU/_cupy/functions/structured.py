@@ -1,4 +1,4 @@
-"""Structured dtypes with the alignment that kernels need."""
+"""Create structured dtypes with the alignment that kernels require."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True)
     Raises
     ------
     ValueError
-        For a dtype without fields, overlapping or unordered fields, or an alignment below that of a field.
+        For a dtype without fields, overlapping or unordered fields, or an `alignment` below a field's alignment.
 
     Examples
     --------

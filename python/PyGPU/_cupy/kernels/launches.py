@@ -239,8 +239,8 @@ def _general(
 ) -> FastLaunch:
     """Return a function that launches kernels which `_simple` and `_raw` do not support, with few checks.
 
-    If shapes or layouts differ from those of the first call, the function calls `ElementwiseKernel.call`, which checks
-    all arguments.
+    If shapes or layouts differ from the shapes or layouts of the first call, the function calls
+    `ElementwiseKernel.call`, which checks all arguments.
     """
     result, nin, empty = kernel.result, kernel.nin, _core.empty
     ranks = [form.ndim if form is not None else 0 for form in entry.forms]

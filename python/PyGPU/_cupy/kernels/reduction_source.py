@@ -85,7 +85,7 @@ def total_kernel(
     text : ReductionText
         The C++ texts that the user passed.
     inputs : sequence of Parameter
-        The inputs, none of them raw.
+        The input parameters, of which none is raw.
     types : TypeMap
         Dtypes of the parameters.
     is_array : sequence of bool

@@ -1,1 +1,1 @@
-"""Implementation of `cupy.testing`: helpers for tests that compare results of `cupy` with those of NumPy."""
+"""Implementation of `cupy.testing`: helpers for tests that compare the results of `cupy` with NumPy's results."""

@@ -1,4 +1,4 @@
-"""Assertions of `cupy.testing` that NumPy lacks, or that have other parameters."""
+"""Assertions of `cupy.testing` that NumPy lacks, or whose parameters differ from NumPy's."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def assert_array_equal(
     verbose : bool, optional
         Whether the message contains the values.
     strict : bool, optional
-        Whether shapes and dtypes must be the same.
+        Whether the shapes and dtypes of both arrays must be equal.
     strides_check : bool, optional
-        Whether the strides must be the same.
+        Whether the strides of both arrays must be equal.
 
     Raises
     ------

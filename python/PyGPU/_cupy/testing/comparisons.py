@@ -423,7 +423,7 @@ def numpy_cupy_array_less(
     sp_name: str | None = None,
     scipy_name: str | None = None,
 ) -> _Decorator:
-    """Return a decorator that requires each element of `cupy`'s result to be less than that of `numpy`.
+    """Return a decorator that requires each element of `cupy`'s result to be less than the element of `numpy`'s result.
 
     Parameters
     ----------

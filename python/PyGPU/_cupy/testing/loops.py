@@ -1,4 +1,4 @@
-"""Decorators that run a test for dtypes, memory orders and axes."""
+"""Decorators that run a test once for each of several dtypes, memory orders or axes."""
 
 from __future__ import annotations
 

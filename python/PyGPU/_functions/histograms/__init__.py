@@ -1,1 +1,1 @@
-"""Histograms of one or several variables, and the rules that choose how many bins a histogram has."""
+"""Histograms of one or several variables, and rules that choose the number of bins."""

@@ -1,4 +1,4 @@
-"""Reentrant locks of modules; the locks stay usable in a forked child."""
+"""Create reentrant locks for modules; a forked child process can still take these locks."""
 
 from __future__ import annotations
 

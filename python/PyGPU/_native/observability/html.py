@@ -1,4 +1,4 @@
-"""Notebook views (HTML) of arrays, devices and graphs.
+"""Describe arrays, devices and graphs as HTML, which notebooks show.
 
 Streams and events have only a one-line view, because queries of their properties could invalidate a capture.
 """

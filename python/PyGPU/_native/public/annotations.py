@@ -73,7 +73,7 @@ def _convert_class(converted: type) -> None:
 
 
 def readable(value: Any) -> Any:
-    """Return a public object after its annotations, and those of its methods, have been made readable.
+    """Make the annotations of a public object and of its methods readable, and return the object.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ def cudaDeviceSynchronize() -> cudaError_t:
 
 
 def cudaDeviceReset() -> cudaError_t:
-    """Destroy all resources of this process on the current device, including those of other libraries.
+    """Destroy all resources of this process on the current device, including resources of other libraries.
 
     Returns
     -------

@@ -160,7 +160,7 @@ def _copy(dst: Address, src: Address, count: int, kind: int, stream: _core.Strea
 def cudaMemcpy(
     dst: Address, src: Address, count: SupportsIndex, kind: SupportsIndex = cudaMemcpyDefault
 ) -> cudaError_t:
-    """Copy bytes and wait for the end of the copy. Other Python threads run meanwhile.
+    """Copy bytes and wait for the end of the copy. Other Python threads run during the wait.
 
     Parameters
     ----------

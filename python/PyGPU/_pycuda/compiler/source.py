@@ -25,7 +25,7 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = default_flags()
 
-# Modules that export ``DEFAULT_NVCC_FLAGS``; programs may assign another list to it in each of them.
+# Modules that export ``DEFAULT_NVCC_FLAGS``; programs may assign another list to this attribute in each module.
 _PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
 
 Result = TypeVar("Result")

@@ -1,6 +1,6 @@
 """PyCUDA's ``get_*_kernel`` functions, which create the kernel of an operation for given dtypes, once per device.
 
-The results are prepared functions whose arguments are addresses and numbers, like those of `get_elwise_kernel`.
+The results are prepared functions whose arguments are addresses and numbers, as the results of `get_elwise_kernel` are.
 Programs launch the functions directly. Each docstring lists the kernel's arguments in their order; `n` is the number of
 elements.
 """

@@ -83,7 +83,7 @@ def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A view wherever NumPy returns one, otherwise a copy.
+        A view in the cases in which NumPy returns a view, otherwise a copy.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUA
     axis : int, optional
         Axis of the operation.
     allocator : callable, optional
-        Allocator of the result; defaults to the allocator of the first array that has one.
+        Allocator of the result; defaults to the first allocator that an array in `arrays` has.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
     axis : int, optional
         Index of the new axis.
     allocator : callable, optional
-        Allocator of the result; defaults to the allocator of the first array that has one.
+        Allocator of the result; defaults to the first allocator that an array in `arrays` has.
 
     Returns
     -------

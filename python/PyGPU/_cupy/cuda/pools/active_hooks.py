@@ -1,4 +1,4 @@
-"""The active memory hooks of each thread."""
+"""Store the active memory hooks of each thread, and call their methods."""
 
 from __future__ import annotations
 

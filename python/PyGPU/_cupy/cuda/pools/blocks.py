@@ -1,4 +1,4 @@
-"""Blocks of a memory pool, which are parts of larger allocations, and the list of a stream's free blocks."""
+"""The classes of a pool's memory blocks, which are parts of allocations, and of a stream's free blocks."""
 
 from __future__ import annotations
 

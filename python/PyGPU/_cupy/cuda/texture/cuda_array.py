@@ -1,4 +1,4 @@
-"""Texture memory with CuPy's interface, over `PyGPU.TextureArray`."""
+"""CuPy's class of arrays in texture memory, which wraps a `PyGPU.TextureArray`."""
 
 from __future__ import annotations
 
