@@ -1,4 +1,4 @@
-"""PyCUDA's enumerations, with the driver's values. Written by tools/driver_tables.py."""
+"""PyCUDA's enumerations, with the driver's numbers. Written by tools/driver_tables.py."""
 
 from __future__ import annotations
 
