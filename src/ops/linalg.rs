@@ -1,11 +1,11 @@
 //! Calls the vendors' libraries for matrix factorizations: allocates workspaces, and enqueues the library calls in the
 //! order of a stream.
 
+use crate::library_objects::key_of;
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
 use pygpu_backend::libraries::{
-    ArrayRole, BlasWorkspace, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver, SolverHandleKey,
-    open_solver,
+    ArrayRole, BlasWorkspace, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver, open_solver,
 };
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
@@ -123,10 +123,6 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         Ok(true)
     })?;
     Ok(done.unwrap_or(false))
-}
-
-fn key_of(device: Device) -> SolverHandleKey {
-    (device.kind(), device.index(), device.epoch())
 }
 
 /// Destroys the idle handles of a device. The call precedes a device reset, after which the handles could not be

@@ -6,7 +6,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::BackendKind;
 use pygpu_base::fork_safe::ForkSafeMutex;
+
+/// Key of a pool of library handles: backend, device number, and the device's reset epoch.
+pub type HandleKey = (BackendKind, i32, u32);
 
 /// A pool of idle objects, each stored with a key. The number of objects is limited.
 pub struct ObjectPool<K: 'static, T: 'static> {

@@ -3,10 +3,11 @@
 
 use super::gemm_layout::GemmLayout;
 use super::operands::{Product, ProductProblem};
+use crate::library_objects::key_of;
 use crate::ufunc;
 use pygpu_array::Array;
 use pygpu_backend::BackendKind;
-use pygpu_backend::libraries::{self, Blas, BlasHandle, BlasWorkspace, Gemm, GemmType, Matrix, ObjectPool};
+use pygpu_backend::libraries::{self, Blas, BlasHandle, BlasWorkspace, Gemm, GemmType, HandleKey, Matrix, ObjectPool};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{ForkSafeMutex, ForkSafeOnce};
@@ -105,11 +106,7 @@ pub fn way(kind: BackendKind) -> String {
 
 /// Idle library handles, by device and reset epoch. The largest number of concurrent calls determines the number of
 /// handles. The handles are leaked at process exit.
-static HANDLES: ObjectPool<(BackendKind, i32, u32), BlasHandle> = ObjectPool::new(usize::MAX);
-
-fn key_of(device: Device) -> (BackendKind, i32, u32) {
-    (device.kind(), device.index(), device.epoch())
-}
+static HANDLES: ObjectPool<HandleKey, BlasHandle> = ObjectPool::new(usize::MAX);
 
 /// Returns the library, and a library handle for the stream's device. During a capture only existing handles are used.
 fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {

@@ -9,7 +9,7 @@ mod factorization;
 
 use std::ffi::{c_int, c_void};
 
-use super::{LibrarySpec, ObjectPool, OpenLibraries, SearchPaths, functions};
+use super::{HandleKey, LibrarySpec, ObjectPool, OpenLibraries, SearchPaths, functions};
 use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
@@ -189,11 +189,8 @@ pub struct SolverHandle {
 // SAFETY: the library allows any thread to use its objects, one thread at a time.
 unsafe impl Send for SolverHandle {}
 
-/// Key of the handle pool: backend, device number, and the device's reset epoch.
-pub type SolverHandleKey = (BackendKind, i32, u32);
-
 /// Pool of idle handles. The pool grows to the number of concurrent calls, and is not freed at process exit.
-pub static HANDLES_AT_REST: ObjectPool<SolverHandleKey, SolverHandle> = ObjectPool::new(usize::MAX);
+pub static HANDLES_AT_REST: ObjectPool<HandleKey, SolverHandle> = ObjectPool::new(usize::MAX);
 
 static OPENED: OpenLibraries<Solver> = OpenLibraries::new();
 
