@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import ml_dtypes
@@ -61,9 +62,9 @@ def at_once(threads: int, work: Callable[[int], object]) -> None:
             pass
 
 
-def child_environment() -> dict[str, str]:
-    """Return the environment of a child process that imports from the same folders as this process."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+def child_environment(*folders: Path) -> dict[str, str]:
+    """Return the environment of a child process that imports from `folders`, then from the folders of this process."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [*map(str, folders), *sys.path]))}
 
 
 def on_cpu() -> bool:

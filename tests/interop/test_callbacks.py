@@ -8,7 +8,6 @@ separate process, so that they detect such an abort.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import hostile_peer
-from support import on_cpu
+from support import child_environment, on_cpu
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [
@@ -84,11 +83,7 @@ DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
 def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
     """Run the prelude and a script in a separate process, and return the error output of the process."""
     text = PRELUDE + textwrap.dedent(script) + "\n" + ending
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "helpers"), *sys.path]),
-        "PYTHONFAULTHANDLER": "1",
-    }
+    environment = {**child_environment(ROOT / "tests" / "helpers"), "PYTHONFAULTHANDLER": "1"}
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=100)
     assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "ended" in done.stdout.splitlines()

@@ -21,6 +21,7 @@ from PyGPU.compiler import SourceModule, compile
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
+from support import child_environment
 from support_kernels import needs_kernels
 
 # On simulated HIP the tests are skipped, because PyGPU finds included files for CUDA and HIP by the same code. On the
@@ -91,11 +92,7 @@ def test_changed_header_and_changed_include_variable_are_detected(tmp_path: Path
     write(tmp_path / "second" / "v.h", 33)
 
     def value(folder: str) -> int:
-        environment = {
-            **os.environ,
-            variable: str(tmp_path / folder),
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
-        }
+        environment = {**child_environment(Path(__file__).parent), variable: str(tmp_path / folder)}
         command = [sys.executable, "-c", script, str(tmp_path / "cache")]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=100)
         return int(done.stdout)

@@ -23,6 +23,7 @@ import pytest
 import PyGPU
 import PyGPU.gpuarray
 from PyGPU import driver
+from support import child_environment
 
 pytestmark = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="this backend has no graphs")
 
@@ -245,6 +246,6 @@ np.testing.assert_array_equal(a.get(), expected)
 assert simulated.driver() is None or simulated.driver().reports() == []
 """
     folder = Path(__file__).parents[1] / "helpers"
-    environment = os.environ | {"PYGPU_STRIDED_COPY": "driver", "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
+    environment = {**child_environment(folder), "PYGPU_STRIDED_COPY": "driver"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr
