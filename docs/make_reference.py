@@ -69,7 +69,7 @@ MODULES = (
 )  # fmt: skip
 
 # Modules without a heading: an import creates a context, or raises an error that names a replacement. CuPy's packages
-# have a page of their own.
+# have a separate page.
 MODULES_ELSEWHERE = ("autoinit", "autoprimaryctx", "cupy", "cupyx", "gl", "sparse")
 
 # Families of PybindGPU's classes: each has one class for each of ten dtypes.

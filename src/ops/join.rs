@@ -23,7 +23,7 @@ const THREADS: u32 = 256;
 /// Maximum number of arrays per launch. The kernel parameters for this number of arrays fit into the 4096 bytes that
 /// every device supports.
 const PARTS: usize = 64;
-/// Maximum size in bytes of an array that a joint launch copies. A larger array is copied by a launch of its own, which
+/// Maximum size in bytes of an array that a joint launch copies. A larger array is copied by a separate launch, which
 /// takes no longer.
 const SMALL: i64 = 64 << 10;
 /// Maximum size in bytes of a unit, the amount of memory that a thread copies at once.

@@ -21,7 +21,7 @@ pytestmark = [
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
-    # The other libraries use deprecated names of NumPy and of their own. For example, the import of JAX uses a name
+    # The other libraries use deprecated names of NumPy and of themselves. For example, the import of JAX uses a name
     # that NumPy 2.5 deprecates.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]

@@ -122,7 +122,7 @@ def set_allocator(allocator: Any) -> None:
         If `allocator` is none of these.
     ValueError
         For an unknown name. The creation of an array also raises this error if the allocator returns less memory than
-        requested. PyGPU checks the size of its own memory and of objects with an attribute `nbytes` or `size`.
+        requested. PyGPU checks the size of memory that it allocated and of objects with `nbytes` or `size`.
     NotSupportedError
         If `allocator` is the name of a library and the backend is the CPU.
 

@@ -59,7 +59,7 @@ def pieces(files: Sequence[str], seconds: Estimates, most: float) -> list[Piece]
 def batches(chosen: Sequence[Piece], seconds: Estimates, most: float) -> list[tuple[Piece, ...]]:
     """Group test files into batches of up to `most` seconds, longest first.
 
-    A part of a file, or a file without a measured time, is a batch of its own.
+    A part of a file, or a file without a measured time, is a separate batch.
     """
 
     def of(piece: Piece) -> float:

@@ -3,7 +3,7 @@
 //!
 //! The functions compute in double, except where an expression contains `{T}` or calls a function that the device has
 //! for each type. As in SciPy, results are float32 if float32 can represent all values of the operands' type, otherwise
-//! float64. Only bfloat16, which SciPy lacks, gives results of its own type.
+//! float64. Only bfloat16, which SciPy lacks, gives bfloat16 results.
 
 mod bessel;
 mod distributions;

@@ -77,8 +77,8 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the module variable of a texture or surface as an array with one element, the handle. The array has a memory
-/// block of its own, in which the uses of the variable are tracked.
+/// Returns the module variable of a texture or surface as an array with one element, the handle. The array has a
+/// separate memory block, in which the uses of the variable are tracked.
 fn variable(module: &Module, name: &str) -> Result<Array> {
     const BYTES: usize = size_of::<u64>();
     let (address, _) = module.global(name)?;

@@ -29,7 +29,7 @@ pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
         |at: usize| (0..8).rev().try_fold(0u64, |sum, byte| Outcome::Ok(sum << 8 | u64::from(image.at(at + byte)?)));
     match magic {
         FATBIN => {
-            // The first part of the container follows a 16-byte header. The part stores the length of its own header at
+            // The first part of the container follows a 16-byte header. The part stores the length of its header at
             // offset 4, and the length of its content at offset 8.
             let header = (word(16)? >> 32) as usize;
             let length = word(24)? as usize;

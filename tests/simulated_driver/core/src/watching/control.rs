@@ -1,4 +1,4 @@
-//! Defines functions with the prefix `sim_`, by which tests control the driver of their own process.
+//! Defines functions with the prefix `sim_`, by which tests control the driver of the test process.
 //!
 //! The CUDA and the HIP library each export them by `export_controls!`.
 
