@@ -7,6 +7,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use pygpu_backend::libraries::HandleKey;
 use pygpu_backend::{self as backend, Backend, BackendKind, DeviceProperties, MemoryInfo};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
@@ -248,6 +249,11 @@ impl Device {
     #[inline]
     pub fn epoch(self) -> u32 {
         self.0.epoch.load(Ordering::Acquire)
+    }
+
+    /// Returns the key under which pools keep the device's idle library handles. A device reset changes the key.
+    pub fn handle_key(self) -> HandleKey {
+        (self.kind(), self.index(), self.epoch())
     }
 
     /// Destroys all objects of the process on the device and starts a new epoch, which invalidates all earlier objects.

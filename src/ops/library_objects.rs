@@ -1,15 +1,9 @@
 //! Destroys the objects of the vendors' libraries that PyGPU keeps for later calls.
 
-use pygpu_backend::libraries::HandleKey;
 use pygpu_base::error::Result;
 use pygpu_device::Device;
 
 use crate::{fft, linalg, product};
-
-/// Returns the key under which the pools keep the idle handles of a device.
-pub(crate) fn key_of(device: Device) -> HandleKey {
-    (device.kind(), device.index(), device.epoch())
-}
 
 /// Destroys the idle handles and the cached plans of a device, which a device reset would invalidate. Objects in use by
 /// another thread or by a captured graph are not destroyed.

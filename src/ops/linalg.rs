@@ -1,7 +1,6 @@
 //! Calls the vendors' libraries for matrix factorizations: allocates workspaces, and enqueues the library calls in the
 //! order of a stream.
 
-use crate::library_objects::key_of;
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
 use pygpu_backend::libraries::{
@@ -131,7 +130,7 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
 /// # Errors
 /// Driver errors; then the handles are leaked.
 pub fn destroy_handles(device: Device) -> Result<()> {
-    let idle = HANDLES_AT_REST.take_all(|key| *key == key_of(device));
+    let idle = HANDLES_AT_REST.take_all(|key| *key == device.handle_key());
     let Some(solver) = open_solver(device.kind())? else { return Ok(()) };
     let mut destroy = || idle.iter().for_each(|handle| solver.destroy(handle));
     device.backend().programs()?.within(device.index(), "the destruction of handles of linear algebra", &mut destroy)
@@ -149,7 +148,7 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
     let device = stream.device();
     let backend = device.backend();
     let contexts = backend.programs()?;
-    let key = key_of(device);
+    let key = device.handle_key();
     // The library's result is stored in a variable, because the function `within` does not return the result of its
     // closure.
     let within = |work: &mut dyn FnMut() -> Result<()>| {

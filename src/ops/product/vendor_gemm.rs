@@ -3,7 +3,6 @@
 
 use super::gemm_layout::GemmLayout;
 use super::operands::{Product, ProductProblem};
-use crate::library_objects::key_of;
 use crate::ufunc;
 use pygpu_array::Array;
 use pygpu_backend::BackendKind;
@@ -118,7 +117,7 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
         opened => opened,
     };
     let Some(Ok(blas)) = blas else { return Ok(None) };
-    if let Some(handle) = HANDLES.take(&key_of(device)) {
+    if let Some(handle) = HANDLES.take(&device.handle_key()) {
         return Ok(Some((blas, handle)));
     }
     if is_capturing {
@@ -138,7 +137,7 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
 /// # Errors
 /// Driver errors; then the handles are leaked.
 pub fn destroy_handles(device: Device) -> Result<()> {
-    let idle = HANDLES.take_all(|key| *key == key_of(device));
+    let idle = HANDLES.take_all(|key| *key == device.handle_key());
     let Some(Ok(blas)) = libraries::opened_blas(device.kind()) else { return Ok(()) };
     let mut destroy = || idle.iter().for_each(|handle| blas.destroy(*handle));
     device.backend().programs()?.within(device.index(), "the destruction of handles of the BLAS", &mut destroy)
@@ -160,7 +159,7 @@ pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Res
     }
     let Some((blas, handle)) = handle(stream)? else { return Ok(None) };
     let done = work(blas, handle);
-    let _ = HANDLES.put(key_of(stream.device()), handle); // the pool of handles has no maximum size, so it never destroys a handle itself
+    let _ = HANDLES.put(stream.device().handle_key(), handle); // the pool of handles has no maximum size, so it never destroys a handle itself
     done.map(Some)
 }
 
