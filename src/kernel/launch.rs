@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::config::{Configuration, LaunchConfig};
 use super::function::Function;
+use super::launch_config::{Configuration, LaunchConfig};
 use pygpu_backend::LaunchShape;
 use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_base::error::{Error, Result};

@@ -2,8 +2,9 @@
 
 A folder of `src/python` imports only folders to its left in this line:
 
-init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit
-<- convert <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat
+exported_names, init_cell, library_search, py_once <- finalization <- ffi <- callback <- errors, gil, settings
+<- fusion, atexit <- convert <- runtime <- array <- host_transfers <- interop <- views <- create <- texture <- kernel
+<- custom_kernels, operators <- compat
 
 In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both import, imports neither of them.
 Files never import in a circle (`test_import_cycles.py`). Test code is exempt.
@@ -21,9 +22,9 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 PYTHON_LINE = (
-    "init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings"
-    " <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create"
-    " <- texture <- kernel <- custom, operators <- compat"
+    "exported_names, init_cell, library_search, py_once <- finalization <- ffi <- callback <- errors, gil, settings"
+    " <- fusion, atexit <- convert <- runtime <- array <- host_transfers <- interop <- views <- create"
+    " <- texture <- kernel <- custom_kernels, operators <- compat"
 )
 
 
@@ -137,7 +138,7 @@ def test_only_two_crates_depend_on_crate_pyo3() -> None:
         ("src/backend/vendor/open_library.rs", "#[cfg(not(test))] use crate::cuda::Cuda;"),
         ("src/backend/vendor/open_library.rs", "mod inner { use super::super::super::cuda::Cuda; }"),
         ("src/python/array/class.rs", "use crate::views::index;"),
-        ("src/python/host/device_arrays.rs", "use super::super::create::upload;"),
+        ("src/python/host_transfers/device_arrays.rs", "use super::super::create::upload;"),
         ("src/python/gil.rs", "use super::exit;"),
         ("src/python/cellar/wine.rs", "fn f() {}"),
         ("src/python/compat/raw.rs", "use crate::cellar;"),

@@ -14,14 +14,14 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::cold_fields::ColdFields;
 use super::host_mirror::HostMirror;
 use super::memory_owner::MemoryOwner;
+use super::rare_fields::ColdFields;
 use crate::callback::{self, SendPyObject};
+use crate::exported_names::names;
 use crate::ffi::objects::{Reference, is_last};
 use crate::fusion::require_values;
 use crate::gil::{self, WithoutGil};
-use crate::names::names;
 use crate::py_once::PyOnce;
 use crate::runtime::device_memory::register_escaped;
 use pygpu_array::{Array, DeferredArray};
@@ -31,7 +31,7 @@ use pygpu_base::flush::{self, FlushReason, PythonAccess};
 use pygpu_base::iterative_drop;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
-use pygpu_interop::cai;
+use pygpu_interop::cuda_array_interface;
 use pygpu_interop::dlpack::LentDimensions;
 use pygpu_layout::Layout;
 use pygpu_ops::fusion;
@@ -343,7 +343,13 @@ impl GpuArray {
         let Some(owner_box) = owner_box else { return [None, None] };
         match owner_box.downcast_ref::<MemoryOwner>() {
             Some(owner) => owner.objects(),
-            None => [cai::keeper_of(owner_box).unwrap_or(owner_box).downcast_ref().map(SendPyObject::object), None],
+            None => [
+                cuda_array_interface::keeper_of(owner_box)
+                    .unwrap_or(owner_box)
+                    .downcast_ref()
+                    .map(SendPyObject::object),
+                None,
+            ],
         }
     }
 

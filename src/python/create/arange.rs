@@ -10,11 +10,11 @@ use super::filled::target_device;
 use crate::array::attributes::is_scalar;
 use crate::array::class::{GpuArray, new_exact};
 use crate::convert::argument_errors;
-use crate::convert::{dtype, ndarray, number, strict};
+use crate::convert::{dtype, ndarray, number, strict_mode};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::cast;
-use crate::host::device_arrays::{new_array, upload_new_on};
-use crate::names::names;
+use crate::host_transfers::cast;
+use crate::host_transfers::device_arrays::{new_array, upload_new_on};
 use crate::py_once::intern;
 use crate::runtime::stream as stream_argument;
 use crate::views::element_bytes;
@@ -105,7 +105,7 @@ pub(crate) fn arange<'py>(
         return new_exact(py, GpuArray::from_array(array));
     }
     let numpy_arange = ndarray::numpy(py)?.getattr("arange")?;
-    let values = strict::without_host_arrays(|| numpy_arange.call(&positional, Some(&keywords)))
+    let values = strict_mode::without_host_arrays(|| numpy_arange.call(&positional, Some(&keywords)))
         .map_err(|error| argument_errors::range("arange", &positional, &error))?;
     upload(values, &stream)
 }

@@ -15,7 +15,7 @@ use pyo3::types::PyType;
 
 use crate::array::class::{GpuArray, new_exact};
 use crate::ffi::capsule;
-use crate::ffi::exchange_table::{Exchange, ForeignExchangeTable, NAME, OwnExchangeTable};
+use crate::ffi::dlpack_exchange_table::{Exchange, ForeignExchangeTable, NAME, OwnExchangeTable};
 use crate::ffi::objects::class_of;
 use crate::fusion;
 use crate::gil::WithoutGil;

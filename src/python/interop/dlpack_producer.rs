@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::capsule::integer_pair;
-use crate::ffi::calls::call_method;
 use crate::ffi::capsule::{capsule_name, take_tensor};
+use crate::ffi::vectorcall::call_method;
 use crate::finalization;
 use crate::py_once::{PyOnce, intern};
 use pygpu_interop::dlpack::import::ImportedTensor;

@@ -9,7 +9,7 @@ use crate::array::attributes::is_scalar;
 use crate::array::class::{ArrayResult, GpuArray, new_exact};
 use crate::convert::argument_errors;
 use crate::create::filled::fill_zeros;
-use crate::host::device_arrays::new_array;
+use crate::host_transfers::device_arrays::new_array;
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};

@@ -1,15 +1,16 @@
 //! Implements the operators and protocols of Python and NumPy for arrays.
 
-mod declaration;
 mod fft;
 pub(crate) mod keywords;
 mod mask;
 mod mathematics;
+mod method_declarations;
 mod methods;
 mod nan_reductions;
 mod numpy_fallback;
 mod on_device;
 mod operand;
+pub(crate) mod operator_methods;
 pub(crate) mod parametric_functions;
 mod product;
 pub(crate) mod protocols;
@@ -19,7 +20,6 @@ mod reduction_methods;
 mod result;
 mod scan;
 mod searching;
-pub(crate) mod slots;
 mod sorting;
 pub(crate) mod ufunc;
 mod ufunc_at;

@@ -10,10 +10,10 @@ use crate::array::attributes;
 use crate::array::class::{GpuArray, new_like, new_view_with};
 use crate::convert::shape;
 use crate::errors;
+use crate::exported_names::names;
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::host::transfer;
-use crate::names::names;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use pygpu_device::shutdown;
 use pygpu_layout::tuple_text;
@@ -351,7 +351,7 @@ fn restore<'py>(
         device.filter(|(kind, index)| kind == backend.kind().name() && (0..backend.device_count()).contains(index));
     let device = matching_device
         .map_or_else(pygpu_device::Device::current, |(_, index)| pygpu_device::Device::new(backend, *index))?;
-    let array = crate::host::device_arrays::upload_new(class.py(), values, dtype, device)?;
+    let array = crate::host_transfers::device_arrays::upload_new(class.py(), values, dtype, device)?;
     crate::array::class::new_of_class(class, GpuArray::from_array(array))
 }
 

@@ -9,9 +9,9 @@ use pyo3::types::PyBytes;
 
 use crate::array::class::{BoundArray, GpuArray, new_exact};
 use crate::convert::{dtype, shape};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::library_search::search_paths;
-use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend as backend;

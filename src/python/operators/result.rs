@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::keywords::{ResultOrder, UfuncKeywords};
 use super::operand::{OperandValues, UfuncOperand};
 use crate::array::class::{GpuArray, new_like, new_on};
-use crate::host::device_arrays;
+use crate::host_transfers::device_arrays;
 use pygpu_array::DeferredArray;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;

@@ -6,15 +6,15 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::declaration::entry;
+use super::method_declarations::entry;
 use super::reduce;
 use super::reduction_methods::{find_reduction, parameter};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{ArrayResult, GpuArray, new_like};
 use crate::convert::{OptionalArg, dtype, ndarray, shape};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
-use crate::names::names;
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;

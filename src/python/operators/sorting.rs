@@ -3,13 +3,13 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::declaration::entry;
+use super::method_declarations::entry;
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
 use crate::convert::OptionalArg;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
-use crate::names::names;
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};

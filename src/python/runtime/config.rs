@@ -7,8 +7,8 @@ use pyo3::types::{PyDict, PyList};
 
 use super::compiler;
 use super::properties;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::libraries::LibraryReport;
 use pygpu_backend::{self as backend, BackendKind, BackendReport, DeviceProperties, Report};
 use pygpu_copy::ring;

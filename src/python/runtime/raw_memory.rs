@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 
 use super::device;
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::fusion;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::{self as backend, Address, HostFlags};
 use pygpu_base::error::{DriverError, Error, Result};
 use pygpu_base::flush::FlushReason;

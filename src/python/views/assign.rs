@@ -10,13 +10,13 @@ use super::element_bytes;
 use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use crate::convert::ndarray;
-use crate::convert::strict;
+use crate::convert::strict_mode;
 use crate::ffi::numbers::is_number;
 use crate::fusion::defer::{defer_into, is_pending};
 use crate::gil::WithoutGil;
-use crate::host::cast::{self, CastValues, cast_into};
-use crate::host::copies;
-use crate::host::transfer;
+use crate::host_transfers::cast::{self, CastValues, cast_into};
+use crate::host_transfers::copies;
+use crate::host_transfers::transfer;
 use crate::interop::import;
 use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
@@ -143,7 +143,7 @@ fn to_target_dtype<'py>(
     let result = numpy.getattr(intern!(py, "empty"))?.call1((shape, numpy_dtype))?;
     // NumPy's item assignment converts the values instead of `astype`, because `astype` accepts values out of range,
     // such as 300 for uint8.
-    strict::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
+    strict_mode::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(result.cast_into::<PyUntypedArray>()?)
 }
 

@@ -8,12 +8,12 @@ use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 use super::{assign, element_bytes};
 use crate::array::class::GpuArray;
 use crate::convert::argument_errors;
-use crate::convert::{dtype, ndarray, strict};
+use crate::convert::{dtype, ndarray, strict_mode};
+use crate::exported_names::names;
 use crate::ffi::ndarray::is_numpy_scalar;
-use crate::host::cast::{self, CastValues, cast_into};
-use crate::host::device_arrays;
+use crate::host_transfers::cast::{self, CastValues, cast_into};
+use crate::host_transfers::device_arrays;
 use crate::interop::import;
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -154,7 +154,7 @@ fn scalar(
     let item = numpy.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, target.dtype())?))?;
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "casting"), casting)?;
-    strict::without_host_arrays(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
+    strict_mode::without_host_arrays(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
     Ok(element_bytes::scalar_bytes(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
 }
 

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyFloat;
 use smallvec::SmallVec;
 
-use crate::convert::{dtype, ndarray, strict};
+use crate::convert::{dtype, ndarray, strict_mode};
 use crate::ffi::ndarray::with_dense_bytes;
 use crate::ffi::numbers;
 use crate::py_once::intern;
@@ -24,7 +24,7 @@ pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>
         return Ok(bytes);
     }
     let item = ndarray::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
-    strict::without_host_arrays(|| item.set_item((), value))?;
+    strict_mode::without_host_arrays(|| item.set_item((), value))?;
     let item = item.cast_into::<PyUntypedArray>()?;
     Ok(scalar_bytes(&item, array.dtype().itemsize()))
 }

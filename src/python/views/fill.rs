@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::{assign, element_bytes};
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
-use crate::host::transfer;
+use crate::host_transfers::transfer;
 use crate::interop::import;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;

@@ -21,13 +21,13 @@ use crate::array::class::{GpuArray, new_like};
 use crate::convert::argument_errors;
 use crate::convert::dtype;
 use crate::convert::ndarray;
-use crate::convert::strict;
+use crate::convert::strict_mode;
 use crate::ffi::numbers;
 use crate::gil::WithoutGil;
-use crate::host::cast::{CastValues, cast_into};
-use crate::host::cpu_view;
-use crate::host::device_arrays;
-use crate::host::transfer;
+use crate::host_transfers::cast::{CastValues, cast_into};
+use crate::host_transfers::cpu_view;
+use crate::host_transfers::device_arrays;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::error::Error;
@@ -244,7 +244,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
         return new_like(array, GpuArray::from_array(selected));
     }
     let values = values(array)?;
-    let selected = strict::without_host_arrays(|| values.get_item(host_key(key)?))
+    let selected = strict_mode::without_host_arrays(|| values.get_item(host_key(key)?))
         .map_err(|error| argument_errors::index(key, &error))?;
     let selected = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
@@ -268,7 +268,7 @@ pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
         None => value.clone(),
     };
     let values = values(array)?;
-    strict::without_host_arrays(|| values.set_item(host_key(key)?, value))
+    strict_mode::without_host_arrays(|| values.set_item(host_key(key)?, value))
         .map_err(|error| argument_errors::index(key, &error))?;
     if array.get().device().is_cpu() {
         return Ok(());

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::kernel::module::PyKernelModule;
 use crate::kernel::source::{load_quietly, options as parse_options};
-use crate::names::names;
 use crate::runtime::compiler::with_compiler;
 use crate::runtime::device as device_argument;
 use pygpu_backend::BackendKind;

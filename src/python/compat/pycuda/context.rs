@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::runtime::device as device_argument;
 use pygpu_backend::{LinkInput, LinkKind, LoadOptions};
 use pygpu_device::Device;

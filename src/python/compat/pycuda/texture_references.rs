@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 
 use crate::atexit::{self, Detached};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::kernel::call::pack::LaunchUses;
+use crate::kernel::call::argument_packing::LaunchUses;
 use crate::kernel::module::PyKernelModule;
-use crate::names::names;
 use crate::texture::object;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};

@@ -8,8 +8,8 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::py_once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::error::Result;

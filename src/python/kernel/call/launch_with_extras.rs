@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
+use super::argument_packing::CallContext;
 use super::launch_extras::LaunchExtras;
-use super::pack::CallContext;
 use super::{argument_errors, pointer_holders};
 use crate::gil::WithoutGil;
 use pygpu_kernel::launch;
@@ -62,7 +62,7 @@ impl<'py> CallContext<'_, 'py> {
         uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
         uses.extend(extras.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
         uses.extend(extras.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
-        // SAFETY: the arguments were checked like in `pack::call_with_blocks`: their number and sizes match those of
+        // SAFETY: the arguments were checked like in `argument_packing::call_with_blocks`: their number and sizes match those of
         // the kernel's parameters, as far as the driver or the source reports them.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         check_ends(function, &uses, |block| argument_errors::describe_block(args, block))?;

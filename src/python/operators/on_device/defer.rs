@@ -7,7 +7,7 @@ use super::super::keywords::UfuncKeywords;
 use super::super::operand::{self, OperandValues, UfuncOperand};
 use super::super::result::ResultLayout;
 use crate::array::class::GpuArray;
-use crate::array::deferred;
+use crate::array::deferred_operands;
 use crate::fusion::defer;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;
@@ -56,7 +56,8 @@ pub(in crate::operators) fn result<'py>(
     let dense = Dense::of(shape, result.itemsize() as i64)?;
     let layout = ResultLayout { shape, order: keywords.order };
     let create = |block| layout.on_block(py, values, keywords, (result, dense), block);
-    deferred::new_deferred((DeferredOp::Loop(entry, kind), node_operands), (dense.bytes(), stream), create).map(Some)
+    deferred_operands::new_deferred((DeferredOp::Loop(entry, kind), node_operands), (dense.bytes(), stream), create)
+        .map(Some)
 }
 
 /// Defers a ufunc call whose single result is written to an existing array. Returns `false` if the call cannot be

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::operand::{self, OperandValues, UfuncOperand};
 use crate::fusion::defer::is_aligned;
 use crate::gil::WithoutGil;
-use crate::host::transfer;
+use crate::host_transfers::transfer;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::Result;

@@ -13,8 +13,8 @@ use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::GpuArray;
 use crate::convert::argument_errors;
-use crate::kernel::call::values;
-use crate::names::names;
+use crate::exported_names::names;
+use crate::kernel::call::scalar_values;
 use crate::py_once::intern;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
@@ -88,10 +88,11 @@ fn limit<'a, 'py>(
     is_least: bool,
 ) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
     let Some(object) = bound.filter(|object| !object.is_none()) else { return Ok(None) };
-    let Some(kind) = kind_of(a).filter(|kind| values::is_integer(*kind) && *kind != ScalarType::Bool) else {
+    let Some(kind) = kind_of(a).filter(|kind| scalar_values::is_integer(*kind) && *kind != ScalarType::Bool) else {
         return Ok(Some(object));
     };
-    let is_beyond = object.is_instance_of::<PyInt>() && !values::is_in_range(kind, object) && object.lt(0)? == is_least;
+    let is_beyond =
+        object.is_instance_of::<PyInt>() && !scalar_values::is_in_range(kind, object) && object.lt(0)? == is_least;
     Ok((!is_beyond).then_some(object))
 }
 

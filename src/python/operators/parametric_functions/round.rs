@@ -10,8 +10,8 @@ use super::{compute, output_keywords};
 use crate::array::array_argument;
 use crate::array::class::GpuArray;
 use crate::array::output_argument::OutputArg;
-use crate::kernel::call::values;
-use crate::names::names;
+use crate::exported_names::names;
+use crate::kernel::call::scalar_values;
 use crate::py_once::intern;
 use crate::views::copyto;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -146,7 +146,7 @@ pub(crate) fn rounded<'py>(
     {
         check_shape(a, out)?;
     }
-    let is_integer = kind.is_some_and(|kind| values::is_integer(kind) && kind != ScalarType::Bool);
+    let is_integer = kind.is_some_and(|kind| scalar_values::is_integer(kind) && kind != ScalarType::Bool);
     if is_integer && decimals >= 0 {
         return copied(a, out);
     }
@@ -163,7 +163,7 @@ pub(crate) fn rounded<'py>(
             rounded.call_method1(intern!(a.py(), "astype"), (DType::new(kind).name(),))
         }
         (Some(kind), Some(out))
-            if kind != out.get().dtype().kind() && !is_complex(kind) || values::is_integer(kind) =>
+            if kind != out.get().dtype().kind() && !is_complex(kind) || scalar_values::is_integer(kind) =>
         {
             scale.round_in_steps(a, Some(out))
         }

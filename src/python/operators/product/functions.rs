@@ -7,8 +7,8 @@ use super::call_with_keywords;
 use crate::array::class::GpuArray;
 use crate::array::output_argument::OutputArg;
 use crate::convert::argument_errors;
+use crate::exported_names::names;
 use crate::finalization;
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_ops::product::{ProductFunction, table};
 

@@ -19,7 +19,7 @@ use crate::array::class::GpuArray;
 use crate::convert::argument_errors;
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::host::transfer;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, ScalarType};

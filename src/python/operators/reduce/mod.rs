@@ -12,12 +12,12 @@ use super::mask::mask_argument;
 use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::deferred::new_pending;
+use crate::array::deferred_operands::new_pending;
 use crate::convert::{dtype, ndarray, shape};
 use crate::fusion::defer;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
-use crate::kernel::call::values;
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
+use crate::kernel::call::scalar_values;
 use crate::py_once::intern;
 pub(super) use output_argument::output_argument;
 use pygpu_array::Array;
@@ -91,7 +91,7 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
         _ => entry.computed(kind),
     };
     check_kinds(entry, kind, compute_kind)?;
-    let is_inexact = |kind: ScalarType| kind != ScalarType::Bool && !values::is_integer(kind);
+    let is_inexact = |kind: ScalarType| kind != ScalarType::Bool && !scalar_values::is_integer(kind);
     if matches!(entry.name, "nanmean" | "nanvar") && is_inexact(kind) && !is_inexact(compute_kind) {
         return Err(PyTypeError::new_err("If a is inexact, then dtype must be inexact"));
     }
@@ -111,7 +111,7 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
 /// # Errors
 /// `TypeError` if one of these types is unsupported.
 pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind: ScalarType) -> PyResult<()> {
-    let is_integral = |kind: ScalarType| kind == ScalarType::Bool || values::is_integer(kind);
+    let is_integral = |kind: ScalarType| kind == ScalarType::Bool || scalar_values::is_integer(kind);
     let accepts = |kind: ScalarType| entry.of_floats || is_integral(kind);
     let has_loop = |kind: ScalarType| has_kernels(kind) && accepts(kind);
     if has_loop(compute_kind) && has_kernels(kind) && accepts(kind) {

@@ -11,7 +11,7 @@ use crate::array::class::{ArrayResult, GpuArray, new_like};
 use crate::convert::{dtype, ndarray};
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};

@@ -6,7 +6,7 @@ use pyo3::types::PyBytes;
 use crate::array::class::GpuArray;
 use crate::convert::shape::OrderArgument;
 use crate::finalization;
-use crate::host::transfer;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 
 /// Downloads the array to a new ndarray, and calls a method of this ndarray.

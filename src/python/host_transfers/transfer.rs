@@ -10,9 +10,9 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
 use crate::gil::WithoutGil;
-use crate::host::copies::{copy_to, dense_in};
-use crate::host::operand::HostOperand;
-use crate::host::result_arrays;
+use crate::host_transfers::copies::{copy_to, dense_in};
+use crate::host_transfers::operand::HostOperand;
+use crate::host_transfers::result_arrays;
 use crate::py_once::intern;
 use crate::runtime::{device as device_argument, stream as stream_argument};
 use pygpu_array::Array;
@@ -95,7 +95,7 @@ fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntyped
 fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
-        && let Ok(pinned) = crate::host::pinned::empty_like_array(slf.py(), source)
+        && let Ok(pinned) = crate::host_transfers::pinned::empty_like_array(slf.py(), source)
     {
         return Ok((pinned, false));
     }
@@ -340,7 +340,7 @@ impl GpuArray {
         let ary = ary.or(out).or(ordered.as_ref());
         if pagelocked && ary.is_none() {
             let array = slf.get().array(slf.py())?;
-            let pinned = crate::host::pinned::empty_like_array(slf.py(), array)?;
+            let pinned = crate::host_transfers::pinned::empty_like_array(slf.py(), array)?;
             return get_on(slf, Some(pinned.as_any()), &stream, !async_);
         }
         get_on(slf, ary, &stream, !async_)

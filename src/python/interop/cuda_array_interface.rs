@@ -11,15 +11,15 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::number;
 use crate::convert::shape;
-use crate::convert::strict;
+use crate::convert::strict_mode;
 use crate::gil::WithoutGil;
-use crate::host::cpu_view;
+use crate::host_transfers::cpu_view;
 use crate::py_once::{PyOnce, intern};
 use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType, TABLE};
 use pygpu_base::error::Error;
-use pygpu_interop::cai;
+use pygpu_interop::cuda_array_interface;
 use pygpu_interop::imported_memory::ImportedMemory;
 use pygpu_layout::Dims;
 
@@ -98,7 +98,7 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
 
 /// Returns whether NumPy may read the array's memory in place.
 fn is_read_in_place(array: &Array) -> bool {
-    array.device().is_cpu() && strict::allows_reading()
+    array.device().is_cpu() && strict_mode::allows_reading()
 }
 
 #[pymethods]
@@ -125,7 +125,7 @@ impl GpuArray {
             ));
         }
         let entries = describe(py, slf.get(), Interface::Cuda)?;
-        let stream = py.without_gil(|| cai::export(array))?;
+        let stream = py.without_gil(|| cuda_array_interface::export(array))?;
         if stream_check::is_on() {
             stream_check::hand_over(py, array, None, "__cuda_array_interface__");
         }
@@ -341,7 +341,8 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let owner = Box::new(SendPyObject::new(object.clone().unbind()));
     // SAFETY: the protocol requires that the object describes valid memory, which cannot be verified; `owner` keeps the
     // object alive.
-    let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, owner) });
+    let imported: Result<Array, Error> =
+        py.without_gil(|| unsafe { cuda_array_interface::import(&description, stream, owner) });
     let imported = imported?;
     if stream.is_none() && stream_check::is_on() {
         stream_check::check_import(py, Some(object), &imported)?;

@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 /// `tools/names.py` and `tools/stub.py` read the entries from the source.
 macro_rules! names {
     (with $added:path; $($rows:tt)*) => {
-        $crate::names::names! { @rows ($added) $($rows)* }
+        $crate::exported_names::names! { @rows ($added) $($rows)* }
     };
     (
         @rows ($($added:path)?)
@@ -21,12 +21,12 @@ macro_rules! names {
         /// Adds the declared names to the module.
         pub(crate) fn register(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
             $($added(module)?;)?
-            $($($crate::names::name!($kind module $name $($target)?);)+)*
+            $($($crate::exported_names::name!($kind module $name $($target)?);)+)*
             Ok(())
         }
     };
     ($($rows:tt)*) => {
-        $crate::names::names! { @rows () $($rows)* }
+        $crate::exported_names::names! { @rows () $($rows)* }
     };
 }
 
@@ -39,13 +39,13 @@ macro_rules! name {
         pyo3::types::PyModuleMethods::add_class::<$name>($module)?
     };
     (internal_functions $module:ident $name:ident) => {
-        $crate::names::add_internal($module, pyo3::wrap_pyfunction!($name, $module)?.as_any())?
+        $crate::exported_names::add_internal($module, pyo3::wrap_pyfunction!($name, $module)?.as_any())?
     };
     (internal_classes $module:ident $name:ident) => {
-        $crate::names::add_internal($module, $module.py().get_type::<$name>().as_any())?
+        $crate::exported_names::add_internal($module, $module.py().get_type::<$name>().as_any())?
     };
     (aliases $module:ident $name:ident $target:ident) => {
-        $crate::names::add_alias($module, stringify!($name), stringify!($target))?
+        $crate::exported_names::add_alias($module, stringify!($name), stringify!($target))?
     };
     ($values:ident $module:ident $name:ident) => {};
 }

@@ -8,8 +8,8 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use super::class::PyKernel;
 use super::dimensions::{extent, parse_u32};
 use crate::convert::number;
-use crate::kernel::call::pack::{self, ArgumentCheck};
-use crate::names::names;
+use crate::exported_names::names;
+use crate::kernel::call::argument_packing::{self, ArgumentCheck};
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
 use pygpu_device::stream::{self, Stream};
@@ -350,10 +350,10 @@ impl ConfiguredLauncher {
             }
         };
         let Some(kwargs) = kwargs else {
-            return pack::call(function, &self.config, stream, args, ArgumentCheck::Strict);
+            return argument_packing::call(function, &self.config, stream, args, ArgumentCheck::Strict);
         };
         let (config, rules) = with_keywords(self.config, kwargs)?;
-        pack::call(function, &config, stream, args, rules)
+        argument_packing::call(function, &config, stream, args, rules)
     }
 
     fn __repr__(&self) -> PyResult<String> {

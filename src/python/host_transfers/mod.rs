@@ -9,7 +9,7 @@ pub(crate) mod cast;
 pub(crate) mod copies;
 pub(crate) mod cpu_view;
 pub(crate) mod device_arrays;
-pub(crate) mod mirror_transfers;
+pub(crate) mod host_mirror_transfers;
 pub(crate) mod operand;
 pub(crate) mod pinned;
 pub(crate) mod result_arrays;

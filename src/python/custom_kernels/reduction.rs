@@ -12,10 +12,10 @@ use crate::array::class::{GpuArray, new_exact};
 use crate::atexit::Detached;
 use crate::convert::argument_errors;
 use crate::convert::dtype as dtypes;
-use crate::create::over_memory;
+use crate::create::from_supplied_memory;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::init_cell::InitCell;
-use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::compiler::warn_untrusted_cache;
 use crate::runtime::stream as stream_argument;
@@ -278,7 +278,7 @@ pub(crate) fn new_array(
     match allocator {
         Some(allocator) => {
             let layout = Layout::contiguous(shape, dtype.itemsize() as i64, MemoryOrder::C)?;
-            Ok(GpuArray::from_array(over_memory::from_callable(allocator, layout, dtype, stream.device())?))
+            Ok(GpuArray::from_array(from_supplied_memory::from_callable(allocator, layout, dtype, stream.device())?))
         }
         None => {
             let array = py.without_gil(|| Array::empty(shape, dtype, MemoryOrder::C, stream.clone()))?;

@@ -9,7 +9,7 @@ use pyo3::types::PyWeakrefReference;
 use crate::array::class::GpuArray;
 use crate::array::host_mirror::HostMirror;
 use crate::finalization;
-use crate::host::transfer::{get_on, set_on};
+use crate::host_transfers::transfer::{get_on, set_on};
 use crate::py_once::intern;
 use crate::runtime::result_cache::CacheSlot;
 use pygpu_device::stream;

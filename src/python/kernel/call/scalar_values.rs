@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
-use crate::convert::strict;
+use crate::convert::strict_mode;
 use crate::ffi;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
@@ -75,7 +75,7 @@ pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bo
 pub(crate) fn numpy_bytes(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
     let py = value.py();
     let convert = ndarray::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?;
-    let array = strict::without_host_arrays(|| convert.call1((value,)))?;
+    let array = strict_mode::without_host_arrays(|| convert.call1((value,)))?;
     let array = array.cast_into::<PyUntypedArray>()?;
     let dtype = dtypes::from_numpy(array.dtype().as_any())?;
     Ok((dtype, ffi::ndarray::with_dense_bytes(&array, dtype.itemsize(), <[u8]>::to_vec)))

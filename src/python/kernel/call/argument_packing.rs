@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use super::argument_errors;
 use super::launch_extras::LaunchExtras;
-use super::values;
+use super::scalar_values;
 use crate::array::class::GpuArray;
 use crate::ffi::numbers::is_exact_int;
 use crate::ffi::objects::{exact, value_of};
@@ -144,12 +144,12 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if let Some(memory) = exact::<DeviceAllocation>(value) {
             return self.add_memory(position, parameter, memory.get().target()?);
         }
-        if let Some((kind, bytes)) = values::numpy_scalar(&value) {
+        if let Some((kind, bytes)) = scalar_values::numpy_scalar(&value) {
             return self.add_scalar(position, parameter, kind, bytes, &value);
         }
         match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Scalar(kind)) => {
-                let pushed = values::push_number(&mut self.arguments, kind, &value);
+                let pushed = scalar_values::push_number(&mut self.arguments, kind, &value);
                 match pushed {
                     Ok(true) => Ok(()),
                     Ok(false) => self.add_uncommon(position, parameter, value),
@@ -163,8 +163,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
             // PyCUDA's `.gpudata`.
             Some(ParameterKind::Pointer { .. }) if is_exact_int(&value) => {
                 let address =
-                    values::address(&value).map_err(|error| self.with_label(py, position, parameter, &error))?;
-                values::push_address(&mut self.arguments, address);
+                    scalar_values::address(&value).map_err(|error| self.with_label(py, position, parameter, &error))?;
+                scalar_values::push_address(&mut self.arguments, address);
                 self.add_registered_block(py, parameter, address);
                 Ok(())
             }
@@ -182,7 +182,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
     ) -> PyResult<()> {
         self.check_array(position, parameter, array)?;
         self.uses.push((array.allocation(), access_of(parameter)));
-        values::push_address(&mut self.arguments, array.address());
+        scalar_values::push_address(&mut self.arguments, array.address());
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         {
             return Err(argument_errors::readonly(&self.argument_label(position, parameter)));
         }
-        values::push_address(&mut self.arguments, address);
+        scalar_values::push_address(&mut self.arguments, address);
         self.blocks.push((block, access_of(parameter)));
         Ok(())
     }
@@ -257,7 +257,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         let is_accepted = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Unknown) => true,
             Some(ParameterKind::Scalar(expected)) => {
-                if expected != kind && values::widen(&mut self.arguments, expected, kind, bytes) {
+                if expected != kind && scalar_values::widen(&mut self.arguments, expected, kind, bytes) {
                     return Ok(());
                 }
                 expected == kind || fits(expected, DType::new(kind))

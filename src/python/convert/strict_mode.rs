@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use pyo3::prelude::*;
 
-use crate::names::names;
+use crate::exported_names::names;
 
 use pygpu_base::settings::{self, Variable};
 

@@ -11,7 +11,7 @@ use crate::convert::argument_errors::describe;
 use crate::convert::dtype as dtypes;
 use crate::gil::WithoutGil;
 use crate::interop::import;
-use crate::kernel::call::{argument_errors, values};
+use crate::kernel::call::{argument_errors, scalar_values};
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
@@ -166,7 +166,7 @@ impl<'a> BoundArguments<'a> {
 fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let kind = argument.dtype.kind();
     if kind == ScalarType::Opaque {
-        let (dtype, bytes) = values::numpy_bytes(value)?;
+        let (dtype, bytes) = scalar_values::numpy_bytes(value)?;
         if dtype.itemsize() != argument.dtype.itemsize() {
             return Err(PyTypeError::new_err(format!(
                 "the value has {} bytes, and the type {}",
@@ -177,7 +177,7 @@ fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_,
         arguments.push(&bytes);
         return Ok(());
     }
-    if values::push_value(arguments, kind, value)? {
+    if scalar_values::push_value(arguments, kind, value)? {
         return Ok(());
     }
     push_converted(arguments, argument, value)
@@ -186,15 +186,15 @@ fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_,
 /// Appends a Python scalar, or a NumPy scalar whose type differs from the declared type.
 #[cold]
 fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let scalar = match values::numpy_scalar(value) {
+    let scalar = match scalar_values::numpy_scalar(value) {
         Some(_) => value.call_method0(intern!(value.py(), "item"))?,
         None => value.clone(),
     };
-    if values::push_number(arguments, argument.dtype.kind(), &scalar)? {
+    if scalar_values::push_number(arguments, argument.dtype.kind(), &scalar)? {
         return Ok(());
     }
     let (given, name) = (describe(&scalar), argument.dtype.name());
-    let remedy = match values::is_integer(argument.dtype.kind()) && scalar.is_instance_of::<PyFloat>() {
+    let remedy = match scalar_values::is_integer(argument.dtype.kind()) && scalar.is_instance_of::<PyFloat>() {
         true => "; write int(value)",
         false => "",
     };

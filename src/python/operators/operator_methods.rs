@@ -25,7 +25,7 @@ use crate::convert::shape;
 use crate::create::like::{ones_like, zeros_like};
 use crate::ffi::ndarray::is_numpy_scalar;
 use crate::finalization;
-use crate::kernel::call::values;
+use crate::kernel::call::scalar_values;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::product::table;
@@ -202,7 +202,7 @@ fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Op
     }
     let exponent: f64 = exponent.extract().ok()?;
     match exponent {
-        2.0 if is_real || values::is_integer(kind) && kind != ScalarType::Bool => Some(table_entry!("square")),
+        2.0 if is_real || scalar_values::is_integer(kind) && kind != ScalarType::Bool => Some(table_entry!("square")),
         0.5 if is_real => Some(table_entry!("sqrt")),
         -1.0 if is_real => Some(table_entry!("reciprocal")),
         _ => None,

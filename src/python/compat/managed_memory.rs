@@ -4,9 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::interop::memory_argument::MemoryArgument;
-use crate::names::names;
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Advice, Residence};
 use pygpu_device::Device;
