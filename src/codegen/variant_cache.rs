@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar};
 use smallvec::SmallVec;
 
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush;
+use pygpu_base::flush_points;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Function, KernelSource};
@@ -85,7 +85,7 @@ impl KernelFamily {
     ) -> Result<Function> {
         match self.find(device, key) {
             Some(function) => Ok(function),
-            None if flush::is_in_batch() => Err(self.postpone(device, key, name.to_string(), source())),
+            None if flush_points::is_in_batch() => Err(self.postpone(device, key, name.to_string(), source())),
             None => self
                 .get_or_compile(device, key, || kernel::load_searching(device, &source())?.function(&name.to_string())),
         }
@@ -141,7 +141,7 @@ impl KernelFamily {
         let identity = self.identity(device, key);
         match COMPILED.find(&identity) {
             Some(found) => found,
-            None if flush::is_in_batch() => None,
+            None if flush_points::is_in_batch() => None,
             None => self.first_if_any(device, &identity, name, source),
         }
     }

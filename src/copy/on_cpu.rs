@@ -8,7 +8,7 @@ use pygpu_array::Array;
 use pygpu_backend::{HostWork, NodeKind};
 use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
-use pygpu_memory::{Access, capture};
+use pygpu_memory::{Access, stream_captures};
 
 /// Runs `work` on two borrowed operands. During a capture `work` is recorded instead, with owned operands that `owned`
 /// creates.
@@ -27,7 +27,7 @@ where
     OwnA: Borrow<A> + Send + Sync + 'static,
     OwnB: Borrow<B> + Send + Sync + 'static,
 {
-    if !capture::is_any() {
+    if !stream_captures::is_any() {
         return work(borrowed.0, borrowed.1);
     }
     let (first, second) = owned();

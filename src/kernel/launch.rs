@@ -13,7 +13,7 @@ use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
-use pygpu_memory::{BlockUse, capture, ordered};
+use pygpu_memory::{BlockUse, ordered, stream_captures};
 
 /// Unit of the storage for argument values: 16 bytes, aligned to 16 bytes, which suffices for most parameter types.
 #[derive(Clone, Copy)]
@@ -191,7 +191,7 @@ pub unsafe fn launch<C: Configuration>(
         // SAFETY: `function` keeps its module alive, and its device is that of the stream, as checked above; the caller
         // guarantees that the arguments match the kernel's parameters.
         unsafe { config.launch(function, stream, pointers.as_mut_ptr()) }?;
-        if let Some(capture) = capture::of(stream)? {
+        if let Some(capture) = stream_captures::of(stream)? {
             capture.made_of(Arc::new(Launched {
                 function: function.clone(),
                 shape: *config.shape(),

@@ -12,6 +12,7 @@
 //!
 //! This crate depends neither on a specific driver nor on Python.
 
+mod buffer_overrun_check;
 mod cache;
 mod compile;
 mod compiler_process;
@@ -25,13 +26,13 @@ mod launch_limits;
 mod lexer;
 mod module;
 pub mod options;
-mod overrun_check;
-mod relocatable;
+mod relocatable_code;
 pub mod signature;
 mod symbols;
 pub mod tensor_map;
 mod types;
 
+pub use buffer_overrun_check::check_ends;
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, unreported_refusal as untold_cache_refusal};
 pub use compile::{CompiledSource, KernelSource, build};
 pub use compiler_search::{CompilerSearch, files, is_kept, load_searching, resolve, search_with};
@@ -41,6 +42,5 @@ pub use launch::{Arguments, WideValue};
 pub use launch_config::{Configuration, LaunchConfig};
 pub use lexer::words;
 pub use module::{Module, load};
-pub use overrun_check::check_ends;
 pub use symbols::mangled_names;
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

@@ -11,7 +11,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
-use pygpu_memory::{Access, BlockUse, capture, ordered};
+use pygpu_memory::{Access, BlockUse, ordered, stream_captures};
 
 /// A request to factorize a batch of matrices, each in column-major order, stored consecutively.
 pub struct FactorizeRequest<'a> {
@@ -143,7 +143,10 @@ pub fn destroy_handles(device: Device) -> Result<()> {
 pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<()> {
     let task = task(asked)?;
     if task.what.waits() {
-        capture::refuse("a factorisation by iterations (svd, eigh, eig), for which the library waits,", stream)?;
+        stream_captures::refuse(
+            "a factorisation by iterations (svd, eigh, eig), for which the library waits,",
+            stream,
+        )?;
     }
     let device = stream.device();
     let backend = device.backend();

@@ -88,7 +88,7 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
     # Code must query whether a stream is captured before it allows a copy that uses host memory. A captured copy would
     # read pageable memory at each launch of the graph, although the contents of the memory may have changed since the
     # capture.
-    door = ROOT / "src" / "memory" / "capture.rs"
+    door = ROOT / "src" / "memory" / "stream_captures.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
     asked = [file for file in files if not _within(file.module, test_modules)]

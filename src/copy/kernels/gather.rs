@@ -21,7 +21,7 @@ use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{ContiguousRuns, Dims, Layout, LoopNest, MemoryOrder, SharedAxis};
 use pygpu_memory::readback::Readback;
-use pygpu_memory::{Access, capture};
+use pygpu_memory::{Access, stream_captures};
 
 /// The treatment of an index that is out of range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -291,7 +291,7 @@ impl GatherOperands<'_> {
 /// # Errors
 /// `NotSupported`; driver errors.
 pub fn check_capture(stream: &Stream) -> Result<()> {
-    capture::refuse("an index that is an array, whose places the host checks,", stream)
+    stream_captures::refuse("an index that is an array, whose places the host checks,", stream)
 }
 
 fn refusal() -> Error {

@@ -1,9 +1,9 @@
 //! Defines loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped
 //! and the device was idle once since then.
 
-mod host_library;
+mod embedded_device_code;
 mod image_symbols;
-mod instances;
+mod template_instances;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,17 +15,17 @@ use super::cache;
 use super::compile::{CompiledSource, KernelSource, build};
 use super::declaration::Declarations;
 use super::lexer::words;
-use super::relocatable::linked;
+use super::relocatable_code::linked;
 use super::symbols;
 use super::types::Parameter;
 use pygpu_backend::{
     Address, CompileOption, Compiled, FunctionHandle, LoadOptions, Loaded, ModuleHandle, NOT_FOUND, Programs,
 };
 use pygpu_base::error::{Error, Result};
-use pygpu_base::sync::{Mutex, PoisonError};
+use pygpu_base::locks_and_atomics::{Mutex, PoisonError};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
-use pygpu_memory::retired;
+use pygpu_memory::retired_objects;
 
 /// Placeholder for the handle of a module that has a source but no loaded code.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
@@ -94,7 +94,10 @@ impl Drop for ModuleInner {
         // A kernel of the module may still be running on any stream, so the module is unloaded only once the device is
         // idle.
         for handle in std::iter::once(handle).chain(self.others.drain(..)).filter(|handle| *handle != NOT_LOADED) {
-            shutdown::defer(retired::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
+            shutdown::defer(retired_objects::keep_until_idle(
+                device,
+                Box::new(Unload { device, epoch, programs, handle }),
+            ));
         }
     }
 }
@@ -139,7 +142,7 @@ impl Module {
     /// Driver errors; `ValueError` if the bytes are not an image.
     pub fn of_image(device: Device, image: Vec<u8>, options: &LoadOptions) -> Result<Self> {
         let compiled = Arc::new(Compiled { image, ..Compiled::default() });
-        let parts = host_library::parts(&compiled.image, device.kind())?;
+        let parts = embedded_device_code::parts(&compiled.image, device.kind())?;
         let [first, rest @ ..] = parts.as_slice() else {
             return Ok(Self(Arc::new(Self::load(device, compiled, options)?)));
         };

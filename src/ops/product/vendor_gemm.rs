@@ -15,7 +15,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::{self as memory, Access, BlockUse, capture};
+use pygpu_memory::{self as memory, Access, BlockUse, stream_captures};
 
 /// Minimum number of multiply-adds of a product for which BLAS is used. A product of two matrices of 256 by 256 needs
 /// this number. On a large device, PyGPU's kernel takes longer for such a product than the launch itself takes. Opening
@@ -110,7 +110,7 @@ static HANDLES: ObjectPool<HandleKey, BlasHandle> = ObjectPool::new(usize::MAX);
 /// Returns the library, and a library handle for the stream's device. During a capture only existing handles are used.
 fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     let device = stream.device();
-    let is_capturing = capture::is_capturing(stream)?;
+    let is_capturing = stream_captures::is_capturing(stream)?;
     let blas = match libraries::opened_blas(device.kind()) {
         None if is_capturing => return Ok(None),
         None => libraries::blas(device.kind(), device.backend().driver_version()),

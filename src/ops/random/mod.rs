@@ -23,7 +23,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, KernelSource, launch};
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::{Access, BlockUse, capture};
+use pygpu_memory::{Access, BlockUse, stream_captures};
 
 pub use sample::{SampleFill, sample};
 pub use samplers::Sampler;
@@ -189,7 +189,7 @@ pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()
 /// Whether the host, and not a kernel, computes the elements. This is the case on the CPU backend, except in a capture,
 /// because each launch of a captured graph must draw new numbers.
 fn is_drawn_by_host(stream: &Stream) -> Result<bool> {
-    Ok(stream.device().is_cpu() && !capture::is_capturing(stream)?)
+    Ok(stream.device().is_cpu() && !stream_captures::is_capturing(stream)?)
 }
 
 /// Fills contiguous memory, which is then copied into the target if the target is not contiguous or not aligned.

@@ -10,7 +10,7 @@ use crate::interop::memory_argument::MemoryArgument;
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Advice, Residence};
 use pygpu_device::Device;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 
 const ADVICE: [(&str, Advice); 6] = [
     ("read_mostly", Advice::SetReadMostly),
@@ -71,7 +71,7 @@ fn prefetch_managed(
     let current_device = py.without_gil(Device::current)?;
     let stream = stream_or_default(py, stream, current_device)?;
     Ok(py.without_gil(|| {
-        capture::refuse("a prefetch of managed memory", &stream)?;
+        stream_captures::refuse("a prefetch of managed memory", &stream)?;
         let memory = current_device.backend().driver_memory()?;
         // SAFETY: the variable `stream` keeps the stream alive; the driver rejects memory that is not managed.
         unsafe { memory.prefetch_managed(current_device.index(), start, bytes, target, stream.handle()) }

@@ -21,7 +21,7 @@ use crate::host_transfers::transfer;
 use crate::interop::import;
 use crate::py_once::intern;
 use crate::runtime::device as device_argument;
-use crate::views::{copyto, element_bytes};
+use crate::views::{copyto, element_encoding};
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_copy as copy;
@@ -162,7 +162,7 @@ impl<'py> CreationOptions<'_, 'py> {
     fn ones(&self, py: Python<'py>) -> ArrayResult<'py> {
         let result = self.empty(py)?;
         let array = result.get().array(py)?;
-        let item = element_bytes::item_bytes(py, array, &1i64.into_pyobject(py)?.into_any())?;
+        let item = element_encoding::item_bytes(py, array, &1i64.into_pyobject(py)?.into_any())?;
         py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
         Ok(result)
     }

@@ -18,7 +18,7 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_base::settings;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
-use pygpu_memory::retired;
+use pygpu_memory::retired_objects;
 use pygpu_ops::{Argument, ArgumentRole};
 
 /// Returns an attribute of a declared argument, i.e. of a `VectorArg` or `ScalarArg`.
@@ -157,7 +157,7 @@ impl<'a> BoundArguments<'a> {
         }
         let arrays = std::mem::take(&mut self.foreign);
         self.slots.clear();
-        Ok(py.without_gil(|| retired::keep_until_passed(stream, Box::new(arrays)))?)
+        Ok(py.without_gil(|| retired_objects::keep_until_passed(stream, Box::new(arrays)))?)
     }
 }
 

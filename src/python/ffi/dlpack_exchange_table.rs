@@ -76,7 +76,7 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
             // The flush launches the operations that this thread deferred during the export. If a launch fails, the
             // error becomes a fault of the affected blocks, and the exported tensor stays valid.
-            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
+            pygpu_base::flush_points::flush(pygpu_base::flush_points::FlushReason::Values);
             Ok(())
         })
     }
@@ -101,7 +101,7 @@ unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut D
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
             // Launches the operations that this thread deferred while it exported a tensor.
-            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
+            pygpu_base::flush_points::flush(pygpu_base::flush_points::FlushReason::Values);
             Ok(())
         })
     }

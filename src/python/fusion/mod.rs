@@ -14,7 +14,7 @@ use crate::exported_names::names;
 use crate::ffi::interpreter::with_held_gil;
 use crate::gil::WithoutGil;
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{self as hooks, FlushReason, Scope};
+use pygpu_base::flush_points::{self as hooks, FlushReason, Scope};
 use pygpu_device::shutdown;
 use pygpu_memory::{Access, Allocation};
 use pygpu_ops::fusion::{self, EagerReason, FusionMode};

@@ -16,7 +16,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::Layout;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::Elementwise;
 use pygpu_ops::ufunc::{self, CastSource};
 
@@ -35,7 +35,7 @@ pub(crate) enum CastValues<'a> {
 /// # Errors
 /// Driver errors.
 pub(crate) fn uses_numpy(array: &Array, stream: &Stream) -> PyResult<bool> {
-    Ok(array.device().is_cpu() && !capture::is_capturing(stream)?)
+    Ok(array.device().is_cpu() && !stream_captures::is_capturing(stream)?)
 }
 
 /// Writes values into an array, converted to the array's dtype. With a mask, writes only where the mask is true.
@@ -188,7 +188,7 @@ fn through_the_host(
     is_new: bool,
     stream: &Stream,
 ) -> PyResult<()> {
-    py.without_gil(|| capture::refuse("a conversion for which there is no kernel", stream))?;
+    py.without_gil(|| stream_captures::refuse("a conversion for which there is no kernel", stream))?;
     let download = |array: &Array| transfer::to_ndarray(py, array);
     // Unless the target is new, its values are downloaded first: elements that the mask excludes, and the padding of
     // structured items, must stay unchanged.

@@ -11,7 +11,7 @@ use crate::array::host_mirror::HostMirror;
 use crate::finalization;
 use crate::host_transfers::transfer::{get_on, set_on};
 use crate::py_once::intern;
-use crate::runtime::result_cache::CacheSlot;
+use crate::runtime::ndarray_cache::CacheSlot;
 use pygpu_device::stream;
 
 impl GpuArray {

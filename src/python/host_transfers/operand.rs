@@ -10,7 +10,7 @@ use pygpu_base::error::Result;
 use pygpu_copy::{self as copy, HostBuffer};
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
-use pygpu_memory::retired;
+use pygpu_memory::retired_objects;
 
 /// The memory of an ndarray as source or target of a copy. The operand keeps the ndarray alive.
 pub(crate) struct HostOperand {
@@ -74,7 +74,7 @@ impl HostOperand {
         if copy::is_pinned(stream.device(), &self.buffer)?
             && let Some(owner) = self.owner.take()
         {
-            retired::keep_until_passed(stream, Box::new(SendPyObject::new(owner)))?;
+            retired_objects::keep_until_passed(stream, Box::new(SendPyObject::new(owner)))?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::runtime::device_memory::DeviceAllocation;
 use crate::runtime::event::PyEvent;
 use crate::runtime::stream::PyStream;
 use pygpu_backend::Address;
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 
 #[pymethods]
 impl GpuArray {

@@ -23,7 +23,7 @@ use crate::py_once::intern;
 use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, StreamHandle};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::stream;
 use pygpu_interop::dlpack::ffi::{DLDeviceType, DLManagedTensorVersioned, DLTensor};
 use pygpu_interop::dlpack::import::ImportedTensor;

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
-use super::on_device::Targets;
 use super::operand::{OperandValues, UfuncOperand};
+use super::ufunc_launch::Targets;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::ffi::vectorcall;

@@ -21,7 +21,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Layout, MemoryOrder, normalize_axis};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::reductions::{ReductionEntry, scan};
 use pygpu_ops::ufunc::{self, PromotionOperand};
 
@@ -119,7 +119,7 @@ pub(super) fn call<'py>(
         return Ok(out);
     }
     let stream = stream::current(array.device());
-    if array.device().is_cpu() && !capture::is_capturing(&stream)? {
+    if array.device().is_cpu() && !stream_captures::is_capturing(&stream)? {
         scan_with_numpy(py, entry, array, axis, computed, &out)?;
         return Ok(out);
     }

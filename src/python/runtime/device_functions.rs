@@ -12,7 +12,7 @@ use crate::exported_names::names;
 use crate::fusion;
 use crate::gil::WithoutGil;
 use pygpu_backend as backend;
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_memory::pool;

@@ -17,7 +17,7 @@ use crate::init_cell::InitCell;
 use crate::py_once::intern;
 use pygpu_backend::EventFlags;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Event;

@@ -4,15 +4,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::device;
-use super::result_cache;
+use super::ndarray_cache;
 use crate::convert::number;
 use crate::exported_names::names;
 use crate::fusion;
 use crate::gil::WithoutGil;
 use pygpu_backend::quarantine;
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_copy::ring;
-use pygpu_memory::{host_block_cache, pinned_cache, pool, readback, retired};
+use pygpu_memory::{host_block_cache, pinned_cache, pool, readback, retired_objects};
 
 /// Returns statistics of PyGPU's memory on a device.
 ///
@@ -56,7 +56,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
     dict.set_item(
         "host_cache_bytes",
-        host_block_cache::kept() + result_cache::cached_bytes(py) + quarantine::quarantined_bytes(),
+        host_block_cache::kept() + ndarray_cache::cached_bytes(py) + quarantine::quarantined_bytes(),
     )?;
     Ok(dict)
 }
@@ -149,9 +149,9 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     fusion::flush_pending(py, FlushReason::StreamSync);
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
-    result_cache::trim(0);
+    ndarray_cache::trim(0);
     let trim = || {
-        retired::sweep(device);
+        retired_objects::sweep(device);
         pool::trim(device, keep)?;
         // The quarantine of freed host memory is emptied after `sweep` and `pool::trim`, because these two functions
         // add memory to it.
@@ -250,7 +250,7 @@ fn pinned_limit() -> PyResult<usize> {
 #[pyo3(signature = (nbytes: "int") -> "None")]
 fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
     let bytes = number::size(nbytes, "nbytes")?;
-    result_cache::trim(bytes);
+    ndarray_cache::trim(bytes);
     nbytes.py().without_gil(|| host_block_cache::set_limit(bytes));
     Ok(())
 }

@@ -14,7 +14,7 @@ use pyo3::types::PyTuple;
 
 use super::advanced_key;
 use super::assign;
-use super::element_bytes;
+use super::element_encoding;
 use super::key_items::{self, KeyItem};
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
@@ -35,7 +35,7 @@ use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::selection as mask_selection;
 use pygpu_ops::ufunc::is_castable;
 
@@ -58,7 +58,7 @@ fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// not be capturing, because a capture records only kernels.
 fn uses_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
-    Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
+    Ok(device.is_cpu() && !stream_captures::is_capturing(&stream::current(device))?)
 }
 
 /// Returns the array's values on the host: a view of a CPU array, or a copy of a GPU array.
@@ -132,7 +132,7 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     let stream = stream::current(array.device());
     if is_number(value)? {
         let Some((view, mask)) = advanced_key::masked_view(py, array, items)? else { return Ok(false) };
-        let item = element_bytes::item_bytes(py, array, value)?;
+        let item = element_encoding::item_bytes(py, array, value)?;
         cast_into(py, &view, CastValues::Item(&item), Some(&mask), &stream)?;
         return Ok(true);
     }

@@ -172,9 +172,9 @@ mod child {
         assert_eq!(DType::new(ScalarType::Float32).itemsize(), 4);
         assert_eq!(alive(), 1);
         drop((module, scale));
-        pygpu::memory::retired::sweep(device);
+        pygpu::memory::retired_objects::sweep(device);
         assert_eq!(alive(), 1, "to unload it now might stop the host");
-        pygpu::memory::retired::synchronize(device).unwrap();
+        pygpu::memory::retired_objects::synchronize(device).unwrap();
         assert_eq!(alive(), 0);
     }
 

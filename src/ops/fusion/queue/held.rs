@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::{LARGE, PLACES, PendingQueue, PendingQueues, lock};
 use crate::fusion::limits::limit;
 use crate::fusion::node::DeferredNode;
-use pygpu_base::flush::{FlushReason, Pending, Scope};
+use pygpu_base::flush_points::{FlushReason, Pending, Scope};
 use pygpu_memory::Allocation;
 
 impl PendingQueue {

@@ -14,7 +14,7 @@ use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 use super::argument_errors;
-use super::launch_extras::LaunchExtras;
+use super::rare_argument_data::RareArgumentData;
 use super::scalar_values;
 use crate::array::class::GpuArray;
 use crate::ffi::numbers::is_exact_int;
@@ -54,7 +54,7 @@ pub(crate) struct CallContext<'a, 'py> {
     /// during the call.
     pub(super) blocks: LaunchUses,
     /// Rarely used data of the call's arguments, allocated at the first use.
-    pub(super) extras: Option<Box<LaunchExtras<'py>>>,
+    pub(super) rare_data: Option<Box<RareArgumentData<'py>>>,
 }
 
 /// Launches a kernel with Python arguments.
@@ -96,7 +96,7 @@ pub(crate) fn call_with_blocks<C: Configuration>(
         arguments: Arguments::new(),
         uses: SmallVec::new(),
         blocks,
-        extras: None,
+        rare_data: None,
     };
     let mut values = args.iter_borrowed().enumerate();
     let result = values.try_for_each(|(position, value)| {
@@ -106,8 +106,8 @@ pub(crate) fn call_with_blocks<C: Configuration>(
         call.abandon(py);
         return Err(error);
     }
-    if let Some(extras) = call.extras.take() {
-        return call.finish(py, shape, args, *extras);
+    if let Some(rare_data) = call.rare_data.take() {
+        return call.finish(py, shape, args, *rare_data);
     }
     let CallContext { arguments, uses, blocks, .. } = &mut call;
     if !blocks.is_empty() {

@@ -77,20 +77,20 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if may_be_address {
             if let Some((handler, memory)) = HolderHandler::from_python(value)? {
                 scalar_values::push_address(&mut self.arguments, memory.address());
-                self.extras().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
-                self.extras().handlers.push(handler);
+                self.rare_data().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
+                self.rare_data().handlers.push(handler);
                 return Ok(());
             }
             if let Some(array) = import::device_array(value)? {
                 self.check_array(position, parameter, &array)?;
                 scalar_values::push_address(&mut self.arguments, array.address());
-                self.extras().foreign.push((array, access_of(parameter)));
+                self.rare_data().foreign.push((array, access_of(parameter)));
                 return Ok(());
             }
             if let Some(memory) = foreign_pointer(value)? {
                 scalar_values::push_address(&mut self.arguments, memory.address());
-                self.extras().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
-                self.extras().owners.push(SendPyObject::new(value.clone().unbind()));
+                self.rare_data().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
+                self.rare_data().owners.push(SendPyObject::new(value.clone().unbind()));
                 return Ok(());
             }
         }
@@ -130,7 +130,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             && let Some(address) = managed_pointer(array)?
         {
             scalar_values::push_address(&mut self.arguments, address);
-            self.extras().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
+            self.rare_data().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
             return Ok(());
         }
         let is_struct = match parameter.map(|parameter| parameter.kind) {
@@ -189,7 +189,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             )?);
         }
         if let Some(wide) = self.arguments.push_wide(bytes) {
-            self.extras().wide.push(wide);
+            self.rare_data().wide.push(wide);
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         let temporary = directions.enter(host, self.stream)?;
         self.check_array(position, parameter, temporary.array())?;
         scalar_values::push_address(&mut self.arguments, temporary.array().address());
-        self.extras().host.push((temporary, access_of(parameter)));
+        self.rare_data().host.push((temporary, access_of(parameter)));
         Ok(())
     }
 

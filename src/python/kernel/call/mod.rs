@@ -6,10 +6,10 @@ pub(crate) mod argument_errors;
 pub(crate) mod argument_packing;
 mod foreign_arguments;
 pub(crate) mod host_arguments;
-mod launch_extras;
-mod launch_with_extras;
+mod launch_with_rare_data;
 mod number_conversion;
 pub(crate) mod pointer_holders;
+mod rare_argument_data;
 pub(crate) mod scalar_values;
 mod texture;
 

@@ -8,8 +8,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::mask::mask_argument;
 use super::ufunc_call::{self, UfuncKeywords};
+use super::where_mask::mask_argument;
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
 use crate::array::deferred_operands::new_pending;
@@ -25,7 +25,7 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis, tuple_text};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::fusion::{DeferredOp, DeferredReduction, Operands};
 use pygpu_ops::reductions::{self, AxisReduction, Elements, ReductionEntry};
 use pygpu_ops::ufunc::{self, Casting};
@@ -298,7 +298,7 @@ pub(super) fn call<'py>(
     resolved.check_identity(array, mask.is_some(), initial)?;
     let out = resolved.allocate(operand, array, args)?;
     let target = out.get().array(py)?;
-    if array.device().is_cpu() && !capture::is_capturing(&stream::current(array.device()))? {
+    if array.device().is_cpu() && !stream_captures::is_capturing(&stream::current(array.device()))? {
         reduce_with_numpy(py, entry, array, args, mask.as_ref(), &out)?;
         return Ok(out);
     }

@@ -18,7 +18,7 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis, tuple_text};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::reductions::ReductionEntry;
 use pygpu_ops::reductions::segments::{self, SegmentReduction};
 use pygpu_ops::ufunc::{Casting, UfuncEntry};
@@ -120,7 +120,7 @@ fn reduced<'py>(
     };
     let target = out.get().array(py)?;
     let stream = stream::current(array.device());
-    if array.device().is_cpu() && !capture::is_capturing(&stream)? {
+    if array.device().is_cpu() && !stream_captures::is_capturing(&stream)? {
         reduce_with_numpy(py, entry, (array, starts.get().array(py)?), axis, computed, &out)?;
         return Ok(out);
     }

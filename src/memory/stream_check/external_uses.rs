@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use super::findings::{self, FindingKind};
-use super::probe;
+use super::stream_order_probe;
 use super::{Origin, is_on};
 use crate::{Access, Allocation};
 use pygpu_backend::StreamHandle;
@@ -95,8 +95,8 @@ fn borrowers_of(block: &Allocation) -> Vec<Borrower> {
 
 fn is_unordered(waiter: &Stream, borrower: &Borrower) -> bool {
     match &borrower.end {
-        Some(end) => probe::is_event_unordered(waiter, &borrower.stream, end),
-        None => probe::is_unordered(waiter, &borrower.stream),
+        Some(end) => stream_order_probe::is_event_unordered(waiter, &borrower.stream, end),
+        None => stream_order_probe::is_unordered(waiter, &borrower.stream),
     }
 }
 
@@ -149,7 +149,7 @@ thread_local! {
 #[cold]
 pub fn launch_address(block: &Arc<Allocation>, access: Access, waiter: &Stream, origin: Origin) {
     for worker in block.unordered_streams(access, waiter) {
-        if probe::is_any_work_unordered(waiter, &worker) {
+        if stream_order_probe::is_any_work_unordered(waiter, &worker) {
             findings::push(FindingKind::Address, waiter, &worker, None);
         }
     }

@@ -14,7 +14,7 @@ use pygpu_memory::Access;
 
 /// Rarely used data of the arguments of one launch. Most launches need no such data.
 #[derive(Default)]
-pub(crate) struct LaunchExtras<'py> {
+pub(crate) struct RareArgumentData<'py> {
     /// Arrays of other libraries that are arguments of the launch, each with the kind of access (read or write).
     pub(super) foreign: Vec<(Array, Access)>,
     /// Python objects that own memory of which PyGPU has only the address.
@@ -24,7 +24,7 @@ pub(crate) struct LaunchExtras<'py> {
     pub(super) wide: Vec<WideValue>,
 }
 
-impl LaunchExtras<'_> {
+impl RareArgumentData<'_> {
     /// Waits for the stream if there are device copies of host arrays. Then releases these copies and all owners.
     pub(super) fn wait(self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         let Self { foreign, host: temporaries, .. } = self;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use crate::pool::BlockSource;
 use pygpu_backend::Address;
 use pygpu_base::error::Error;
-use pygpu_base::flush::{self, NodeId, PendingMark};
+use pygpu_base::flush_points::{self, NodeId, PendingMark};
 use pygpu_base::fork_safe::ForkSafeMutex;
 
 /// Error of a failed operation that should have written the block.
@@ -103,7 +103,7 @@ impl BlockLocation {
                 let fault = faults.remove(&key);
                 self.state.store(state::SOUND, Ordering::Relaxed);
                 drop(faults); // releases the lock of `FAULTS` first, because the count of faults has its own lock
-                flush::count_faults(-1);
+                flush_points::count_faults(-1);
                 fault.map(|BlockFault { error, batch }| (error, batch))
             }
             _ => None,
@@ -119,7 +119,7 @@ impl BlockLocation {
     #[cold]
     fn end_fault(&self) {
         let fault = FAULTS.lock().remove(&ptr::from_ref(self).addr());
-        flush::count_faults(-1);
+        flush_points::count_faults(-1);
         // The error is dropped after the lock is released, because it may contain another library's object.
         drop(fault);
     }

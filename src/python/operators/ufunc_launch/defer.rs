@@ -3,9 +3,9 @@
 
 use pyo3::prelude::*;
 
-use super::super::keywords::UfuncKeywords;
 use super::super::operand::{self, OperandValues, UfuncOperand};
-use super::super::result::ResultLayout;
+use super::super::ufunc_keywords::UfuncKeywords;
+use super::super::ufunc_results::ResultLayout;
 use crate::array::class::GpuArray;
 use crate::array::deferred_operands;
 use crate::fusion::defer;
@@ -64,7 +64,7 @@ pub(in crate::operators) fn result<'py>(
 /// deferred; the caller must then launch it.
 ///
 /// # Errors
-/// The errors of [`result`].
+/// The errors of [`ufunc_results`].
 pub(in crate::operators) fn defer_into<'py>(
     (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &OperandValues<'_, 'py>,
@@ -86,7 +86,7 @@ fn try_defer_into<'py>(
     keywords: &UfuncKeywords<'py>,
 ) -> PyResult<bool> {
     let [Some(out), None] = &keywords.out else { return Ok(false) };
-    if keywords.mask.is_some() || entry.outputs() != 1 || !pygpu_base::flush::has_pending() {
+    if keywords.mask.is_some() || entry.outputs() != 1 || !pygpu_base::flush_points::has_pending() {
         return Ok(false);
     }
     let Some(node_operands) = to_node_operands(entry, kind, values)? else { return Ok(false) };

@@ -1,14 +1,14 @@
 //! Manages memory blocks that deferred operations read or write: marks of pending uses, allocation of the memory at
 //! launch, and errors of failed operations.
 
-use super::location::BlockLocation;
+use super::block_location::BlockLocation;
 use super::{Allocation, BlockOrigin};
 use crate::hazards::Access;
 use crate::pool::BlockSource;
-use crate::{capture, custom_allocator, pool};
+use crate::{custom_allocator, pool, stream_captures};
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::{self, FlushReason, FlushToken, NodeId, Pending, PendingMark};
+use pygpu_base::flush_points::{self, FlushReason, FlushToken, NodeId, Pending, PendingMark};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
@@ -27,7 +27,7 @@ impl Allocation {
     pub fn is_deferrable(stream: &Stream) -> bool {
         let is_allocators = custom_allocator::is_in_use() && custom_allocator::current().is_some();
         let is_ours = !stream.device().is_cpu() && !stream.is_foreign() && !is_allocators;
-        is_ours && !capture::is_any() && !backend::is_forked() && !backend::is_host_call()
+        is_ours && !stream_captures::is_any() && !backend::is_forked() && !backend::is_host_call()
     }
 
     /// Returns the mark that identifies the last deferred operation that writes the block.
@@ -77,7 +77,7 @@ impl Allocation {
         // The flush of a pending writer's queue launches the readers too: they are in the same queue, because an
         // operation is queued only after a flush of other queues that use its operands.
         if let Some(pending) = self.pending_before(access) {
-            flush::flush_pending(pending, cause);
+            flush_points::flush_pending(pending, cause);
         }
     }
 
@@ -108,7 +108,7 @@ impl Allocation {
         }
         let Some((error, batch)) = self.location.fault(may_take) else { return Ok(()) };
         if may_take {
-            flush::report(batch);
+            flush_points::report(batch);
         }
         Err(error)
     }

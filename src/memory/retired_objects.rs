@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
-use crate::capture;
+use crate::stream_captures;
 use pygpu_backend::StreamHandle;
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
@@ -35,11 +35,11 @@ const MOST_WAITING: usize = 64;
 /// Driver errors. In this case the function has waited for the stream and dropped `thing`.
 pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<()> {
     let device = stream.device();
-    if let Some(capture) = capture::of(stream)? {
+    if let Some(capture) = stream_captures::of(stream)? {
         capture.retain(thing);
         return Ok(());
     }
-    if stream.is_foreign() && capture::number_of(stream)?.is_some() {
+    if stream.is_foreign() && stream_captures::number_of(stream)?.is_some() {
         // The object is leaked: the stream is part of another library's capture, whose graph may be launched at any
         // time, without PyGPU being informed.
         std::mem::forget(thing);
@@ -78,7 +78,7 @@ pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()>
     let are_too_many = waiting.len() > MOST_WAITING;
     drop(waiting);
     // Waiting for the device during a capture would invalidate the capture.
-    if are_too_many && !capture::is_any() { synchronize(device) } else { Ok(()) }
+    if are_too_many && !stream_captures::is_any() { synchronize(device) } else { Ok(()) }
 }
 
 /// Waits until the device is idle, and drops all objects that were retired before the call.

@@ -1,4 +1,4 @@
-//! Implements the lock types of `src/base/sync.rs` with loom.
+//! Implements the lock types of `src/base/locks_and_atomics.rs` with loom.
 
 use std::cell::UnsafeCell;
 

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
-use super::mask;
+use super::where_mask;
 use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use pygpu_base::dtype::ScalarType;
@@ -59,7 +59,7 @@ impl<'py> UfuncKeywords<'py> {
             let key = key.cast_into::<PyString>()?;
             let is_supported = match key.to_str()? {
                 "out" => parsed.read_out(entry, value)?,
-                "where" => parsed.read_mask(entry, value, || mask::device_of_call(arguments, keywords))?,
+                "where" => parsed.read_mask(entry, value, || where_mask::device_of_call(arguments, keywords))?,
                 "dtype" => parsed.read_dtype(&value)?,
                 "casting" => parsed.read_casting(&value)?,
                 "order" => parsed.read_order(&value)?,
@@ -133,8 +133,8 @@ impl<'py> UfuncKeywords<'py> {
         value: Bound<'py, PyAny>,
         device: impl FnOnce() -> PyResult<Device>,
     ) -> PyResult<bool> {
-        if let Some(is_true) = mask::truth_of_number(&value)? {
-            self.mask = if is_true { None } else { Some(mask::none_selected(value.py(), device()?)?) };
+        if let Some(is_true) = where_mask::truth_of_number(&value)? {
+            self.mask = if is_true { None } else { Some(where_mask::none_selected(value.py(), device()?)?) };
             return Ok(true);
         }
         let Ok(array) = value.cast_into::<GpuArray>() else { return Ok(false) };

@@ -68,8 +68,8 @@ impl FlushReason {
     }
 }
 
-use crate::marks::Usage;
-pub use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES};
+use crate::pending_marks::Usage;
+pub use crate::pending_marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES};
 
 static LANDING: Landing = Landing { count: AtomicUsize::new(0), landed: [const { AtomicU64::new(0) }; QUEUES] };
 

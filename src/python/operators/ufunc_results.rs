@@ -7,8 +7,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use super::keywords::{ResultOrder, UfuncKeywords};
 use super::operand::{OperandValues, UfuncOperand};
+use super::ufunc_keywords::{ResultOrder, UfuncKeywords};
 use crate::array::class::{GpuArray, new_like, new_on};
 use crate::host_transfers::device_arrays;
 use pygpu_array::DeferredArray;

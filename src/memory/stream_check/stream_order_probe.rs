@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::capture;
+use crate::stream_captures;
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::Device;
@@ -34,7 +34,7 @@ fn key_of(stream: &Stream) -> (u8, i32, usize) {
 
 /// Records that PyGPU has enqueued work on a stream, so that the check does not take it for work of another library.
 pub(crate) fn note_own_work(stream: &Stream) {
-    if stream.device().is_cpu() || !matches!(capture::is_capturing(stream), Ok(false)) {
+    if stream.device().is_cpu() || !matches!(stream_captures::is_capturing(stream), Ok(false)) {
         return;
     }
     if let Ok(mark) = PooledEvent::record(stream) {
@@ -96,7 +96,10 @@ fn are_comparable(waiter: &Stream, worker: &Stream) -> Result<bool> {
         return Ok(false);
     }
     // A query of a capturing stream would invalidate the capture.
-    if capture::is_any() || capture::number_of(waiter)?.is_some() || capture::number_of(worker)?.is_some() {
+    if stream_captures::is_any()
+        || stream_captures::number_of(waiter)?.is_some()
+        || stream_captures::number_of(worker)?.is_some()
+    {
         return Ok(false);
     }
     let default = Stream::default_of(waiter.device());

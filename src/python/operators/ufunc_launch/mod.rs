@@ -16,7 +16,7 @@ use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_kernel::Arguments;
-use pygpu_memory::retired;
+use pygpu_memory::retired_objects;
 use pygpu_ops::ufunc::{self, LoopOperand, UfuncEntry};
 
 /// Arrays to which a ufunc call writes its results, one for each result.
@@ -156,6 +156,6 @@ pub(super) fn retain_foreign(py: Python<'_>, device: Device, values: &mut Operan
             foreign_arrays.push(array);
         }
     }
-    py.without_gil(|| retired::keep_until_passed(&stream::current(device), Box::new(foreign_arrays)))?;
+    py.without_gil(|| retired_objects::keep_until_passed(&stream::current(device), Box::new(foreign_arrays)))?;
     Ok(())
 }

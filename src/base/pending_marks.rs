@@ -16,7 +16,7 @@
 //!    address of a block becomes visible outside of PyGPU.)
 //! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].
 
-use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::locks_and_atomics::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// Maximum number of queues of deferred operations. If there are more threads, several threads share a queue.
 pub const QUEUES: usize = 256;

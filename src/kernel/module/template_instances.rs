@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::host_library;
+use super::embedded_device_code;
 use super::{Module, load};
 use crate::compile::{KernelSource, build};
 use crate::function::Function;
@@ -13,7 +13,7 @@ use pygpu_base::error::{Error, Result};
 
 /// Returns whether an image is probably PTX, which contains `.version` near its beginning.
 pub fn is_ptx(image: &[u8]) -> bool {
-    let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&host_library::FATBIN);
+    let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&embedded_device_code::FATBIN);
     !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
 }
 
@@ -46,8 +46,8 @@ impl Module {
     /// Returns whether the image is a fatbin or a host library. Only the vendor's tools can read the code inside such a
     /// container.
     pub fn is_container(&self) -> bool {
-        self.image().starts_with(&host_library::FATBIN)
-            || host_library::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())
+        self.image().starts_with(&embedded_device_code::FATBIN)
+            || embedded_device_code::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())
     }
 
     /// Returns the module's PTX: the image itself, or the source compiled to PTX for the same architecture.
