@@ -237,7 +237,7 @@ pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32
         return Ok(function.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
     }
     // SAFETY: `function` keeps its module, and thus the function handle, alive.
-    unsafe { function.programs().active_clusters(device.index(), function.handle(), shape, attributes) }
+    unsafe { function.device_code().active_clusters(device.index(), function.handle(), shape, attributes) }
 }
 
 #[cold]

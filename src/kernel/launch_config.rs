@@ -35,7 +35,7 @@ pub trait Configuration: Sync {
     /// Enqueues the kernel on the stream.
     ///
     /// # Safety
-    /// The conditions of [`Programs::launch`](pygpu_backend::Programs::launch) apply.
+    /// The conditions of [`DeviceCode::launch`](pygpu_backend::Programs::launch) apply.
     /// Function and stream must belong to one device.
     unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
 }
@@ -53,9 +53,9 @@ impl Configuration for LaunchShape {
 
     #[inline]
     unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
-        let (programs, index) = (function.programs(), function.device().index());
-        // SAFETY: the caller guarantees a valid function, stream and arguments, as `Programs::launch` requires.
-        let launched = unsafe { programs.launch(index, function.handle(), self, stream.handle(), arguments) };
+        let (device_code, index) = (function.device_code(), function.device().index());
+        // SAFETY: the caller guarantees a valid function, stream and arguments, as `DeviceCode::launch` requires.
+        let launched = unsafe { device_code.launch(index, function.handle(), self, stream.handle(), arguments) };
         launched.map_err(|error| explained(function, self, &LaunchAttributes::default(), error))
     }
 }
@@ -93,11 +93,12 @@ impl Configuration for LaunchConfig {
     }
 
     unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
-        let (programs, index) = (function.programs(), function.device().index());
+        let (device_code, index) = (function.device_code(), function.device().index());
         let attributes = self.attributes_on(function);
         let (shape, handle) = (&self.shape, function.handle());
-        // SAFETY: the caller guarantees a valid function, stream and arguments, as `Programs::launch` requires.
-        let launched = unsafe { programs.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
+        // SAFETY: the caller guarantees a valid function, stream and arguments, as `DeviceCode::launch` requires.
+        let launched =
+            unsafe { device_code.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
         launched.map_err(|error| explained(function, &self.shape, &attributes, error))
     }
 }

@@ -33,7 +33,7 @@ pub fn linked<'a>(
     let kind = if compiled.image.starts_with(b"\x7fELF") { LinkKind::Cubin } else { LinkKind::Ptx };
     let mut inputs = vec![LinkInput { kind, data: &compiled.image, name: c"kernel" }];
     inputs.extend(runtime.iter().map(|data| LinkInput { kind: LinkKind::Library, data, name: c"cudadevrt" }));
-    let linked = device.backend().programs()?.link(device.index(), &inputs, options)?;
+    let linked = device.backend().device_code()?.link(device.index(), &inputs, options)?;
     let log = [compiled.log.as_str(), linked.log.as_str()].join("\n").trim().to_owned();
     Ok(Cow::Owned(Compiled { image: linked.image, log, lowered: compiled.lowered.clone(), read: None }))
 }

@@ -112,7 +112,7 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         let desk = BlasWorkspace { stream: stream.handle(), workspace: room.address(), bytes };
         ordered(&uses(asked, &task, &room), stream, || {
             let mut said = Ok(());
-            device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
+            device.backend().device_code()?.within(device.index(), "linear algebra", &mut || {
                 // SAFETY: `task` has checked every array, and, as in `run`, the uses of all memory blocks are recorded
                 // in the order of this stream.
                 said = unsafe { blas.lu(handle, &desk, &task) };
@@ -133,7 +133,7 @@ pub fn destroy_handles(device: Device) -> Result<()> {
     let idle = HANDLES_AT_REST.take_all(|key| *key == device.handle_key());
     let Some(solver) = open_solver(device.kind())? else { return Ok(()) };
     let mut destroy = || idle.iter().for_each(|handle| solver.destroy(handle));
-    device.backend().programs()?.within(device.index(), "the destruction of handles of linear algebra", &mut destroy)
+    device.backend().device_code()?.within(device.index(), "the destruction of handles of linear algebra", &mut destroy)
 }
 
 /// Enqueues a factorization on a stream.
@@ -150,7 +150,7 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
     }
     let device = stream.device();
     let backend = device.backend();
-    let contexts = backend.programs()?;
+    let contexts = backend.device_code()?;
     let key = device.handle_key();
     // The library's result is stored in a variable, because the function `within` does not return the result of its
     // closure.

@@ -4,9 +4,9 @@
 //! job; if no worker is free, the calling thread completes the job alone. Concurrent calls therefore share the workers
 //! and never wait for each other.
 //!
-//! At process exit the workers sleep or are blocked at their next driver call (`backend::vendor::exit_guard`); the
-//! exiting thread must not use the workers any more (`device::shutdown::exiting`). A forked child has no workers, and
-//! its GPU calls fail before they reach this module.
+//! At process exit the workers sleep or are blocked at their next driver call (`backend::cuda_and_hip::exit_guard`);
+//! the exiting thread must not use the workers any more (`device::shutdown::exiting`). A forked child has no workers,
+//! and its GPU calls fail before they reach this module.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Condvar;

@@ -75,7 +75,7 @@ fn id_of(device: Device) -> (BackendKind, i32) {
 }
 
 fn within(device: Device, work: &mut dyn FnMut()) -> Result<()> {
-    device.backend().programs()?.within(device.index(), "FFT", work)
+    device.backend().device_code()?.within(device.index(), "FFT", work)
 }
 
 /// Returns the error for a capture that needs a new plan. The library fills a new plan's tables on the legacy stream,

@@ -124,7 +124,7 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
         return Ok(None);
     }
     let mut made = Err(0);
-    device.backend().programs()?.within(device.index(), "a handle of the BLAS", &mut || made = blas.create())?;
+    device.backend().device_code()?.within(device.index(), "a handle of the BLAS", &mut || made = blas.create())?;
     if let Err(code) = made {
         refused(format!("it made no handle: code {code}"));
     }
@@ -140,7 +140,7 @@ pub fn destroy_handles(device: Device) -> Result<()> {
     let idle = HANDLES.take_all(|key| *key == device.handle_key());
     let Some(Ok(blas)) = libraries::opened_blas(device.kind()) else { return Ok(()) };
     let mut destroy = || idle.iter().for_each(|handle| blas.destroy(*handle));
-    device.backend().programs()?.within(device.index(), "the destruction of handles of the BLAS", &mut destroy)
+    device.backend().device_code()?.within(device.index(), "the destruction of handles of the BLAS", &mut destroy)
 }
 
 #[cold]
@@ -269,7 +269,7 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     };
     let mut outcome = Ok(());
     memory::ordered(&uses, stream, || {
-        device.backend().programs()?.within(device.index(), "a product of the BLAS", &mut || {
+        device.backend().device_code()?.within(device.index(), "a product of the BLAS", &mut || {
             // SAFETY: the recorded uses keep the blocks alive until the stream has completed the work, and the layouts
             // ensure that the matrices are inside the blocks. The handle was checked out of the pool, so no other
             // thread uses it.

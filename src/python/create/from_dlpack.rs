@@ -121,7 +121,7 @@ fn through_methods(
     no_copy: bool,
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Array, bool)> {
-    let code = match dlpack_producer::device_code(x) {
+    let code = match dlpack_producer::dlpack_device(x) {
         Ok(code) => code,
         Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(missing_methods_error(x, error)),
         Err(error) => return Err(error),

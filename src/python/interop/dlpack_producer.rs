@@ -37,7 +37,7 @@ pub(crate) struct ProducerAnswer {
 /// # Errors
 /// The producer's errors; `TypeError` for a result that is not a pair of integers.
 #[inline]
-pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
+pub(crate) fn dlpack_device(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
     let answer = call_method(producer, intern!(producer.py(), "__dlpack_device__"), None, [])?;
     integer_pair(&answer, "__dlpack_device__()")
 }

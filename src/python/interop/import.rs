@@ -109,7 +109,7 @@ pub(crate) fn try_protocols(
         }
     }
     if has_dlpack(value)? {
-        match dlpack_producer::device_code(value) {
+        match dlpack_producer::dlpack_device(value) {
             Ok((device_type, _)) if dlpack::is_host(device_type) && !includes_host => {
                 return Ok(ImportOutcome::Nothing(errors));
             }

@@ -216,5 +216,5 @@ fn compute(
 
 /// Returns whether a compiler is available that compiles kernels for the CPU backend.
 fn has_compiler(device: Device) -> bool {
-    device.backend().programs().is_ok_and(|programs| programs.compiler(&[]).is_ok())
+    device.backend().device_code().is_ok_and(|device_code| device_code.compiler(&[]).is_ok())
 }

@@ -38,7 +38,7 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 /// Describes the compiler of kernels in one line, or the reason why there is none.
 fn compiler(py: Python<'_>, kind: BackendKind) -> String {
     let description = compiler::with_hints(py, kind, |hints| {
-        let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
+        let compiler = backend::by_name(kind.name())?.device_code()?.compiler(hints)?;
         Ok(format!("{} {}, {}", compiler.name(), compiler.version(), compiler.path()))
     });
     description.unwrap_or_else(|error| error.value(py).to_string())

@@ -6,8 +6,8 @@ use super::driver::Cuda;
 use super::errors::STUB_LIBRARY;
 use super::sys::{Api, CANDIDATES, OLDEST_VERSION};
 use crate::Library;
+use crate::cuda_and_hip::{Vendor, VendorErrors, VendorOpening};
 use crate::error_codes::SUCCESS;
-use crate::vendor::{Vendor, VendorErrors, VendorOpening};
 use pygpu_base::settings::{Settings, Variable};
 
 impl VendorOpening for Cuda {

@@ -4,7 +4,7 @@
 //! opening creates no context. Therefore a report on all backends has no effect on a device.
 
 use super::open_result::OpenResult;
-use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, default_device, hip, vendor};
+use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, cuda_and_hip, default_device, hip};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::log_queue::{self, LogLevel};
@@ -44,8 +44,8 @@ impl BackendEntry {
 
 /// One entry for each backend, in the order in which the backends are tried as the default backend.
 static TABLE: [BackendEntry; 3] = [
-    BackendEntry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
-    BackendEntry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
+    BackendEntry::new(BackendKind::Cuda, Open::Asking(cuda_and_hip::open::<cuda::Cuda>)),
+    BackendEntry::new(BackendKind::Hip, Open::Asking(cuda_and_hip::open::<hip::Hip>)),
     BackendEntry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 

@@ -5,12 +5,12 @@ use std::ffi::{c_int, c_uint, c_void};
 use smallvec::SmallVec;
 
 use super::current_context::CurrentDeviceGuard;
+use super::device_code::VendorDeviceCode;
 use super::driver::Driver;
-use super::programs::VendorPrograms;
 use super::symbols::Raw;
 use crate::launch_attributes::no_clusters;
 use crate::{
-    Contexts, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchShape, Launches, Programs, StreamHandle,
+    Contexts, DeviceCode, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchShape, Launches, StreamHandle,
 };
 use pygpu_base::error::{Error, Result};
 
@@ -104,7 +104,7 @@ impl List {
 }
 
 /// Vendor-specific part of launches with attributes, which CUDA and HIP implement differently.
-pub trait VendorLaunches: VendorPrograms {
+pub trait VendorLaunches: VendorDeviceCode {
     /// Returns whether the driver accepts the cache carveout as an attribute of a launch. If the driver does not, the
     /// carveout is set as an attribute of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;

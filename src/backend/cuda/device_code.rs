@@ -7,12 +7,12 @@ use super::driver::Cuda;
 use super::nvrtc::Nvrtc;
 use super::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute as Attribute};
 use super::{linking, nvrtc};
-use crate::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
+use crate::cuda_and_hip::{Cooperative, Driver, FunctionNumbers, Raw, VendorDeviceCode};
 use crate::{Compiled, Compiler, FunctionHandle, LinkInput, LoadOptions};
 use pygpu_base::error::Result;
 use pygpu_base::settings;
 
-impl VendorPrograms for Cuda {
+impl VendorDeviceCode for Cuda {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Attribute> = FunctionNumbers {
         max_threads_per_block: Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
         static_shared_bytes: Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -81,14 +81,14 @@ impl VendorPrograms for Cuda {
     }
 
     fn compiler_identity(driver: &Driver<Self>, hints: &[PathBuf]) -> String {
-        nvrtc::search::identity(driver.version, hints, settings::get())
+        nvrtc::library_search::identity(driver.version, hints, settings::get())
     }
 
     fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler> {
         if let Some(open) = driver.own.nvrtc.get() {
             return Ok(open);
         }
-        let opened = Nvrtc::open(nvrtc::search::open(driver.version, hints, settings::get())?)?;
+        let opened = Nvrtc::open(nvrtc::library_search::open(driver.version, hints, settings::get())?)?;
         // If another thread opened the library at the same time, both threads have the same library, because the loader
         // loads a file only once.
         Ok(driver.own.nvrtc.get_or_init(|| opened))

@@ -9,9 +9,9 @@ use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::{Raw, Types};
 use crate::{
-    Address, Compiled, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits,
-    LaunchShape, Launches, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
-    programs::links_nothing,
+    Address, Compiled, Compiler, Contexts, DeviceCode, FunctionAttributes, FunctionHandle, FunctionSetting,
+    LaunchLimits, LaunchShape, Launches, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace, StreamHandle,
+    device_code::links_nothing,
 };
 use pygpu_base::error::Result;
 
@@ -43,10 +43,10 @@ pub type Cooperative<V> = unsafe extern "C" fn(
 ) -> u32;
 
 /// Vendor-specific part of modules. A function without documentation implements the function of the same name in
-/// [`Programs`].
+/// [`DeviceCode`].
 pub trait VendorModules: VendorDevices {
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded>;
-    /// Implements [`Programs::unload`].
+    /// Implements [`DeviceCode::unload`].
     ///
     /// # Safety
     /// The module is alive, and none of its objects is used again.
@@ -57,16 +57,16 @@ pub trait VendorModules: VendorDevices {
 }
 
 /// Vendor-specific part of kernels. A function without documentation implements the function of the same name in
-/// [`Programs`].
+/// [`DeviceCode`].
 pub trait VendorFunctions: VendorDevices {
-    /// Implements [`Programs::names`].
+    /// Implements [`DeviceCode::names`].
     ///
     /// # Safety
     /// The module is alive.
     unsafe fn names(_driver: &Driver<Self>, _device: i32, _module: ModuleHandle) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
-    /// Implements [`Programs::set_function`].
+    /// Implements [`DeviceCode::set_function`].
     ///
     /// # Safety
     /// The function is alive.
@@ -76,7 +76,7 @@ pub trait VendorFunctions: VendorDevices {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()>;
-    /// Implements [`Programs::parameters`].
+    /// Implements [`DeviceCode::parameters`].
     ///
     /// # Safety
     /// The function is alive.
@@ -90,8 +90,8 @@ pub trait VendorFunctions: VendorDevices {
 }
 
 /// Vendor-specific part of launches. A function without documentation implements the function of the same name in
-/// [`Programs`].
-pub trait VendorPrograms: VendorModules + VendorFunctions {
+/// [`DeviceCode`].
+pub trait VendorDeviceCode: VendorModules + VendorFunctions {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
     const COOPERATIVE: &'static str;
     const SUGGESTED_SHAPE: &'static str;
@@ -148,7 +148,7 @@ impl<V: VendorDevices> Driver<V> {
     }
 }
 
-impl<V: VendorPrograms> Driver<V> {
+impl<V: VendorDeviceCode> Driver<V> {
     /// Returns an attribute of a kernel.
     ///
     /// # Safety
@@ -172,7 +172,7 @@ impl<V: VendorPrograms> Driver<V> {
 }
 
 // For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
-impl<V: VendorPrograms> Programs for Driver<V>
+impl<V: VendorDeviceCode> DeviceCode for Driver<V>
 where
     Self: Contexts + Launches,
 {

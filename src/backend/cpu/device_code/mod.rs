@@ -1,10 +1,10 @@
-//! Runs kernels on the CPU: implements the backend's [`Programs`] and its [`Compiler`].
+//! Runs kernels on the CPU: implements the backend's [`DeviceCode`] and its [`Compiler`].
 //!
 //! A launch returns when the kernel is complete, so failures inside the kernel are errors of the launch. This module
 //! owns the loaded images. docs/design/kernels_on_the_cpu.md describes the execution of a kernel.
 
 mod compiler;
-pub(crate) mod interrupts;
+pub(crate) mod keyboard_interrupt;
 #[cfg(test)]
 mod tests;
 
@@ -16,12 +16,12 @@ use pygpu_cpu_engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, NOT_FOUND, refuse};
-use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
-use super::machine::{self, THREADS_PER_BLOCK};
+use super::host_properties::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
+use super::host_properties::{self, THREADS_PER_BLOCK};
 use crate::launch_attributes::no_clusters;
 use crate::{
-    Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchLimits,
-    LaunchShape, Launches, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
+    Address, Compiler, Contexts, DeviceCode, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchAttributes,
+    LaunchLimits, LaunchShape, Launches, LoadOptions, Loaded, ModuleHandle, ParameterPlace, StreamHandle,
 };
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::{ForkSafeMutex, ForkSafeOnce};
@@ -129,7 +129,7 @@ fn code_of(failure: i32) -> u32 {
 unsafe fn run(kernel: &HostKernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
     // SAFETY: the caller guarantees the conditions of `launch`.
     let ran = unsafe { kernel.launch(shape, arguments) };
-    ran.map_err(|(failure, text)| match interrupts::raised().filter(|_| failure == INTERRUPTED) {
+    ran.map_err(|(failure, text)| match keyboard_interrupt::raised().filter(|_| failure == INTERRUPTED) {
         Some(raised) => raised,
         None => refuse("launch", code_of(failure), text),
     })
@@ -186,7 +186,7 @@ impl Launches for Cpu {
     }
 }
 
-impl Programs for Cpu {
+impl DeviceCode for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
         // A lock that `fork` also acquires is held while the loader opens a library. Otherwise a child that is forked
@@ -274,7 +274,7 @@ impl Programs for Cpu {
     }
 
     unsafe fn suggested_shape(&self, _: i32, _: FunctionHandle, _: u32, limit: u32) -> Result<(u32, u32)> {
-        let blocks = machine::properties().multiprocessor_count.max(1).cast_unsigned();
+        let blocks = host_properties::properties().multiprocessor_count.max(1).cast_unsigned();
         Ok((blocks, if limit == 0 { 256 } else { limit.min(256) }))
     }
 

@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use super::driver::Hip;
 use super::sys::{Api, CANDIDATES, OLDEST_VERSION, hipErrorNoDevice as NO_DEVICE};
 use crate::Library;
+use crate::cuda_and_hip::{VendorErrors, VendorOpening};
 use crate::error_codes::INVALID_DEVICE;
-use crate::vendor::{VendorErrors, VendorOpening};
 use pygpu_base::settings::{Settings, Variable};
 
 impl VendorOpening for Hip {

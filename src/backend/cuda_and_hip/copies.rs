@@ -3,7 +3,7 @@
 use super::current_context::CurrentDeviceGuard;
 use super::driver::Driver;
 use super::memory::VendorMemory;
-use super::pitched::{PitchedBox, PitchedCopyKind, plan};
+use super::pitched_copies::{PitchedBox, PitchedCopyKind, plan};
 use super::streams::VendorStreams;
 use super::symbols::Raw;
 use crate::error_codes::SUCCESS;

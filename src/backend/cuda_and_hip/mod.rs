@@ -8,13 +8,14 @@
 //!   names, the file has a trait for the vendor-specific part (`VendorEvents`). The file of the same name in `cuda` and
 //!   `hip` implements it;
 //! - `textures` and `launch_attributes` have the structures that are equal in CUDA and HIP;
-//! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens and identifies libraries;
-//!   `fork_guard` and `exit_guard` block calls of a driver that no longer works.
+//! - `pitched_copies` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens and identifies
+//!   libraries; `fork_guard` and `exit_guard` block calls of a driver that no longer works.
 //!
 //! The code is generic instead of using `dyn`, so that each vendor has separate machine code.
 
 mod copies;
 mod current_context;
+mod device_code;
 mod devices;
 mod driver;
 mod driver_memory;
@@ -27,8 +28,7 @@ mod launch_attributes;
 pub(super) mod loader;
 pub(super) mod memory;
 mod open_library;
-mod pitched;
-mod programs;
+mod pitched_copies;
 pub(super) mod rtc;
 pub(super) mod streams;
 mod symbols;
@@ -36,6 +36,7 @@ pub(super) mod textures;
 
 pub(super) use copies::{VendorCopies, size, until_refused};
 pub(super) use current_context::{CurrentDeviceGuard, VendorContexts};
+pub(super) use device_code::{Cooperative, FunctionNumbers, VendorDeviceCode, VendorFunctions, VendorModules};
 pub(super) use devices::{DeviceAttributes, VendorDevices};
 pub(super) use driver::{DeviceSlot, Driver, Vendor};
 pub(super) use errors::{VendorErrors, spoken};
@@ -47,22 +48,21 @@ pub(super) use launch_attributes::{RawAttribute, attributes as raw_launch_attrib
 pub(super) use launch_attributes::{RawConfig, VendorLaunches};
 pub(super) use memory::{PoolAttributes, VendorMemory};
 pub(super) use open_library::{VendorOpening, open};
-pub(super) use pitched::PitchedBox;
-pub(super) use programs::{Cooperative, FunctionNumbers, VendorFunctions, VendorModules, VendorPrograms};
+pub(super) use pitched_copies::PitchedBox;
 pub(super) use streams::VendorStreams;
 pub(super) use symbols::{Names, Raw, Types};
 #[cfg(test)]
 pub(super) use symbols::{Symbols, shared_symbols};
 pub(super) use textures::VendorTextures;
 
-use super::{Backend, Contexts, DriverMemory, Graphs, Programs, TensorMaps, Textures, tensor_maps};
+use super::{Backend, Contexts, DeviceCode, DriverMemory, Graphs, TensorMaps, Textures, tensor_maps};
 use pygpu_base::error::Result;
 
 impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorLaunches + VendorTextures> Backend for Driver<V>
 where
     Self: Contexts,
 {
-    fn programs(&self) -> Result<&dyn Programs> {
+    fn device_code(&self) -> Result<&dyn DeviceCode> {
         Ok(self)
     }
 

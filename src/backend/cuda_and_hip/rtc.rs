@@ -41,7 +41,7 @@ pub struct RtcFunctions {
 /// Collects the functions of a library's table in an `RtcFunctions`. The functions' names begin with the given prefix.
 macro_rules! calls {
     ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
-        $crate::vendor::rtc::RtcFunctions {
+        $crate::cuda_and_hip::rtc::RtcFunctions {
             prefix: $prefix,
             create: ($api.$create, stringify!($create)),
             destroy: $api.$destroy,

@@ -4,7 +4,7 @@
 //! zero.
 
 pub mod attributes;
-mod container;
+mod container_memory;
 
 use std::thread;
 
@@ -77,7 +77,7 @@ pub fn memory() -> Option<MemoryInfo> {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
         Some(MemoryInfo { free: field(&text, "MemAvailable:")?, total: field(&text, "MemTotal:")? })
     };
-    from_file().or_else(from_system).map(container::within)
+    from_file().or_else(from_system).map(container_memory::within)
 }
 
 /// Finds the line of `/proc/meminfo` that begins with this name, such as `MemTotal: 65536 kB`, and returns its value in
@@ -123,6 +123,6 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn meminfo_and_sysconf_report_same_total_memory() {
-        assert_eq!(memory().unwrap().total, container::within(from_system().unwrap()).total);
+        assert_eq!(memory().unwrap().total, container_memory::within(from_system().unwrap()).total);
     }
 }

@@ -12,12 +12,12 @@ use super::sys::{
     HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, hipDeviceAttributeSharedMemPerBlockOptin, hipFunction_attribute as Attribute,
 };
 use super::{attributes, hiprtc};
-use crate::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
+use crate::cuda_and_hip::{Cooperative, Driver, FunctionNumbers, Raw, VendorDeviceCode};
 use crate::{Compiler, Devices, FunctionHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
-impl VendorPrograms for Hip {
+impl VendorDeviceCode for Hip {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Attribute> = FunctionNumbers {
         max_threads_per_block: HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
         static_shared_bytes: HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -72,7 +72,7 @@ impl VendorPrograms for Hip {
     }
 
     fn compiler_identity(driver: &Driver<Self>, hints: &[PathBuf]) -> String {
-        hiprtc::search::identity(&driver.library, hints, settings::get())
+        hiprtc::library_search::identity(&driver.library, hints, settings::get())
     }
 
     fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler> {
@@ -81,7 +81,7 @@ impl VendorPrograms for Hip {
         }
         let known = (0..driver.device_count()).map(|device| driver.properties(device));
         let architectures = known.map(|known| Ok(known?.architecture)).collect::<Result<Vec<_>>>()?;
-        let library = hiprtc::search::open(&driver.library, hints, settings::get())?;
+        let library = hiprtc::library_search::open(&driver.library, hints, settings::get())?;
         let opened = Hiprtc::open(library, architectures)?;
         // If another thread opened the library at the same time, both threads have the same library, because the loader
         // loads a file only once.

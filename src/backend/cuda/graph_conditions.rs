@@ -8,8 +8,8 @@ use super::sys::{
     CUDA_CONDITIONAL_NODE_PARAMS, CUgraph, CUgraphConditionalNodeType as Type, CUgraphNode, CUgraphNodeParams,
     CUgraphNodeType, CUstreamCaptureMode as Mode,
 };
-use crate::vendor::graphs::VendorConditions;
-use crate::vendor::{CurrentDeviceGuard, Driver, Raw};
+use crate::cuda_and_hip::graphs::VendorConditions;
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver, Raw};
 use crate::{Branching, CaptureMode, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 

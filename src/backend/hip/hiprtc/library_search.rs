@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::vendor::loader::file_identity::identity_of_first;
+use crate::cuda_and_hip::loader::file_identity::identity_of_first;
 use crate::{Attempt, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
@@ -48,8 +48,8 @@ fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<Path
     found
 }
 
-/// Returns a text that identifies the hiprtc that [`open`] would open, without opening it. The text is part of a cache
-/// key.
+/// Returns a text that identifies the hiprtc that [`driver_library`] would open, without opening it. The text is part
+/// of a cache key.
 pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String {
     format!("hiprtc\n{}", identity_of_first(&candidates(runtime, hints, settings), settings))
 }

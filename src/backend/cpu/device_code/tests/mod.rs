@@ -16,8 +16,8 @@ use super::*;
 use crate::{Backend, CompileOption, CompileRequest, Compiled};
 use pygpu_base::error::DriverError;
 
-fn cpu() -> &'static dyn Programs {
-    crate::by_name("cpu").map(Backend::programs).unwrap().unwrap()
+fn cpu() -> &'static dyn DeviceCode {
+    crate::by_name("cpu").map(Backend::device_code).unwrap().unwrap()
 }
 
 fn try_compile(source: &str, options: &[CompileOption], expressions: &[&str]) -> Result<Compiled> {

@@ -1,10 +1,10 @@
 //! Defines two object-safe traits by which PyGPU loads, launches and compiles device code.
 //!
-//! [`Programs`] loads and launches device code with a driver. [`Compiler`] compiles source to an image, which
-//! [`Programs`] loads; the compilers are NVRTC, hiprtc and the machine's C++ compiler. The caller (the layer `kernel`)
-//! determines the parameters of a kernel, validates arguments and orders streams. Addresses and handles are plain
-//! numbers, as in [`Backend`](super::Backend). Users write options in nvcc's syntax; the caller parses them, and each
-//! compiler translates them to its own syntax.
+//! [`DeviceCode`] loads and launches device code with a driver. [`Compiler`] compiles source to an image, which
+//! [`DeviceCode`] loads; the compilers are NVRTC, hiprtc and the machine's C++ compiler. The caller (the layer
+//! `kernel`) determines the parameters of a kernel, validates arguments and orders streams. Addresses and handles are
+//! plain numbers, as in [`Backend`](super::Backend). Users write options in nvcc's syntax; the caller parses them, and
+//! each compiler translates them to its own syntax.
 
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
@@ -166,7 +166,7 @@ pub enum LinkKind {
 /// # Safety of the callers
 /// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
 /// and is alive.
-pub trait Programs: Contexts + Launches {
+pub trait DeviceCode: Contexts + Launches {
     /// Loads an image as a module. An image is the output of the backend's [`Compiler`], or has a format that the
     /// driver accepts (cubin, PTX, fatbin; a HIP code object; a shared library on the CPU). The caller may drop the
     /// image's bytes after the call.
@@ -373,7 +373,7 @@ pub struct CompileRequest<'a> {
 /// Result of a compilation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Compiled {
-    /// The compiled image, which [`Programs::load`] loads.
+    /// The compiled image, which [`DeviceCode::load`] loads.
     pub image: Vec<u8>,
     /// The compiler's warnings and remarks; empty if there are none.
     pub log: String,

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::vendor::loader::file_identity::identity_of_first;
+use crate::cuda_and_hip::loader::file_identity::identity_of_first;
 use crate::{Attempt, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
@@ -63,8 +63,8 @@ pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<Pa
     found
 }
 
-/// Returns a text that identifies the NVRTC that [`open`] would open, as part of a cache key: the path of the first
-/// existing file, or the search path of the system's loader.
+/// Returns a text that identifies the NVRTC that [`driver_library`] would open, as part of a cache key: the path of the
+/// first existing file, or the search path of the system's loader.
 pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
     let homes: Vec<_> = settings.folders(&HOMES).collect();
     format!(
