@@ -5,7 +5,7 @@
 //! thread reads a table. Compilations in progress are recorded, so that other threads wait for them and no variant is
 //! compiled twice. A lookup compares the whole key of an entry, not only the key's hash.
 
-mod postponed;
+mod postponed_variants;
 
 use std::fmt::Display;
 use std::hash::Hasher;
@@ -30,8 +30,8 @@ pub type VariantKey = SmallVec<[u8; 24]>;
 
 static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
 
-use self::postponed::{POSTPONED, PostponedVariant, REFUSED};
-pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
+use self::postponed_variants::{POSTPONED, PostponedVariant, REFUSED};
+pub use self::postponed_variants::{Postponed, forget_refused, has_postponed, take_postponed};
 
 /// A group of compiled variants: all variants of one user-defined kernel, or of all kernels in one part of PyGPU, such
 /// as the scans. Dropping the group evicts its variants from the cache.

@@ -3,9 +3,10 @@
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.
 
-use super::on_cpu::on_cpu;
+use super::cpu_backend_work::on_cpu;
 use super::{
-    HostBuffer, MANY, at, between, check_shapes, copy_blocks, host_host, ring, side_of, side_of_host, with_access,
+    HostBuffer, MANY, at, between, check_shapes, copy_blocks, host_host, ring_transfer, side_of, side_of_host,
+    with_access,
 };
 use pygpu_array::Array;
 use pygpu_backend::libraries::profiler_ranges::range;
@@ -122,7 +123,7 @@ unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: boo
     }
     let direction = Direction::HostToDevice(host);
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
-    match ring::open(device, source, target.layout().nbytes() as usize, most)? {
+    match ring_transfer::open(device, source, target.layout().nbytes() as usize, most)? {
         // SAFETY: the caller guarantees that the source is readable wherever its layout reaches.
         Some(ring) => unsafe { upload_through(ring, direction, target, source, (stream, wait))? },
         None => {
@@ -160,7 +161,7 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
         });
     }
     let direction = Direction::DeviceToHost(host);
-    match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
+    match ring_transfer::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
         // SAFETY: the caller guarantees that the target is writable wherever its layout reaches.
         Some(ring) => unsafe { download_through(ring, direction, target, source, stream)? },
         None => {
@@ -204,7 +205,7 @@ unsafe fn run_and_wait(
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
 unsafe fn upload_through(
-    ring: ring::Ring<'_>,
+    ring: ring_transfer::Ring<'_>,
     direction: Direction,
     target: &Array,
     source: &HostBuffer,
@@ -231,7 +232,7 @@ unsafe fn upload_through(
 /// # Safety
 /// The host memory must be writable wherever its layout reaches.
 unsafe fn download_through(
-    ring: ring::Ring<'_>,
+    ring: ring_transfer::Ring<'_>,
     direction: Direction,
     target: &HostBuffer,
     source: &Array,

@@ -3,19 +3,19 @@
 //! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
 //! contiguous block, evenly spaced rows, or several blocks or groups of rows. Within a device, [`kernels`] copies
 //! layouts of any other form, or [`host_fallback`] if no compiler is available. [`host_device`] copies between host and
-//! device, large pageable memory through the [`ring`]. Every function uses `memory::ordered`, which waits for
+//! device, large pageable memory through the [`ring_transfer`]. Every function uses `memory::ordered`, which waits for
 //! conflicting uses and records the new use.
 //!
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
 //! completed the copy: the caller must synchronize the stream or keep the memory alive (`memory::retired_objects`).
 
+mod cpu_backend_work;
 mod fill;
 mod host_device;
 mod host_fallback;
 mod host_host;
 mod kernels;
-mod on_cpu;
-pub mod ring;
+pub mod ring_transfer;
 mod word_fill;
 
 use pygpu_array::Array;
@@ -96,7 +96,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if device.is_cpu() {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
-        return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
+        return cpu_backend_work::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
             // SAFETY: source and target are memory of borrowed arrays, and do not overlap.
             unsafe { host_host::copy(side_of(target), side_of(source)) }
         });

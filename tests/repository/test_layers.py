@@ -158,12 +158,8 @@ def test_layer_check_finds_inserted_forbidden_import(file: str, text: str) -> No
     "sources",
     [
         {"src/backend/backend_registry.rs": "use super::{cpu, cuda, hip};"},
-        {
-            "src/backend/cuda_and_hip/open_library.rs": "// use crate::cuda;\n/* a /* nested */ use crate::cuda; */ fn f() {}"
-        },
-        {
-            "src/backend/cuda_and_hip/rtc.rs": 'const S: &str = "use crate::cuda;"; const R: &str = r#"" use crate::cuda; "#;'
-        },
+        {"src/backend/cuda_and_hip/a.rs": "// use crate::cuda;\n/* a /* nested */ use crate::cuda; */ fn f() {}"},
+        {"src/backend/cuda_and_hip/a.rs": 'const S: T = "use crate::cuda;"; const R: T = r#"" use crate::cuda; "#;'},
         {"src/backend/cuda_and_hip/open_library.rs": "//! [`crate::cuda::Cuda`]\nfn f() {}"},
         {"src/backend/cuda_and_hip/a.rs": "#[cfg(test)]\n#[allow(missing_docs)]\nmod tests { use crate::cuda::A; }"},
         {

@@ -7,8 +7,8 @@
 //! range reads element 0. An existing array is written only after the check. If a position is assigned several times,
 //! the last value is stored, as in NumPy: a kernel first determines the highest source index for each position.
 
-use super::choose::{DIVISIBLE, Units};
 use super::compile::{self, CopyKernelId, CopyVariant};
+use super::kernel_choice::{DIVISIBLE, Units};
 use super::parameters::{self, CopyParameters, THREADS};
 use super::{run, shape};
 use crate::{between, duplicate, fill, may_overlap};

@@ -273,7 +273,7 @@ mod tests {
             ..crate::HostEnvironment::default()
         };
         let compiler = crate::find(&host).unwrap();
-        let access = include_str!("../../codegen/device/access.h");
+        let access = include_str!("../../codegen/device/array_access.h");
         let kernel = "#line 1 \"k\"\nextern \"C\" __global__ void k(double *a, float *b) {\n#pragma unroll\n\
             for (int i = threadIdx.x; i < 3; i += blockDim.x) { a[i] = gridDim.x; b[i] = -__FLT_MAX__; /* NAN */ }\n}\n";
         let source = format!("{access}{kernel}");

@@ -5,9 +5,9 @@
 //! nor on the device. The caller passes the stream position ([`PositionSource::Here`]), or an array in device memory
 //! that contains the position ([`PositionSource::There`]). A captured launch reads this array each time it runs.
 //!
-//! On the CPU backend the [`host`] computes the same elements, except in captures.
+//! On the CPU backend the [`host_sampling`] computes the same elements, except in captures.
 
-mod host;
+mod host_sampling;
 mod sample;
 mod samplers;
 mod stream_position;
@@ -181,7 +181,7 @@ pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()
         return Ok(());
     }
     if let (PositionSource::Here(position), true) = (task.place, is_drawn_by_host(stream)?) {
-        return host::fill(target, task, position, stream);
+        return host_sampling::fill(target, task, position, stream);
     }
     on_dense(target, stream, |target| fill(target, task, stream))
 }

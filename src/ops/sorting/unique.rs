@@ -1,6 +1,6 @@
 //! Finds the unique elements of an array.
 
-use super::runs::{RunOutputs, runs};
+use super::equal_runs::{RunOutputs, runs};
 use super::sort::{SortOutputs, Sorted, sort};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};

@@ -1,7 +1,7 @@
 //! Casts arrays between element types, by the kernel of an identity function.
 
 use super::kernel::{self, LoopOperand};
-use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
+use super::ufunc_table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;

@@ -15,7 +15,7 @@ use crate::init_cell::InitCell;
 use crate::runtime::compiler::warn_untrusted_cache;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
-use pygpu_ops::text_analysis::{Texts, WrittenNames};
+use pygpu_ops::user_source_analysis::{Texts, WrittenNames};
 use pygpu_ops::{Elementwise, IndexRange};
 
 /// A kernel that executes a C operation for each element of arrays of any layout.

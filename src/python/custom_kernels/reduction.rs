@@ -23,7 +23,7 @@ use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
-use pygpu_ops::text_analysis::WrittenNames;
+use pygpu_ops::user_source_analysis::WrittenNames;
 use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 
 /// A kernel that reduces all elements of arrays of any layout to one value.

@@ -16,7 +16,7 @@ use crate::host_transfers::result_arrays;
 use crate::py_once::intern;
 use crate::runtime::{device as device_argument, stream as stream_argument};
 use pygpu_array::Array;
-use pygpu_copy::{self as copy, HostBuffer, ring};
+use pygpu_copy::{self as copy, HostBuffer, ring_transfer};
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{MemoryOrder, tuple_text};
 
@@ -94,7 +94,7 @@ fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntyped
 /// same as for `get`.
 fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
-    if source.layout().nbytes() as u64 <= ring::limit()? as u64
+    if source.layout().nbytes() as u64 <= ring_transfer::limit()? as u64
         && let Ok(pinned) = crate::host_transfers::pinned::empty_like_array(slf.py(), source)
     {
         return Ok((pinned, false));

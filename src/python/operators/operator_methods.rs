@@ -28,7 +28,7 @@ use crate::finalization;
 use crate::kernel::call::scalar_values;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::ScalarType;
-use pygpu_ops::product::table;
+use pygpu_ops::product::product_table;
 use pygpu_ops::ufunc::{self, UfuncEntry};
 
 /// The module that implements `__array_function__`.
@@ -397,7 +397,7 @@ impl GpuArray {
         {
             return Ok(scanned.into_any().unbind());
         }
-        if let ("__call__", Some(product_function)) = (method, table::named_as(&name)) {
+        if let ("__call__", Some(product_function)) = (method, product_table::named_as(&name)) {
             let result_of_product = product::call_with_keywords(product_function, inputs, kwargs)?;
             return result_of_product.map_or_else(
                 || foreign_argument_response(py, &name, kwargs),

@@ -11,7 +11,7 @@ use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use pygpu_backend::libraries::LibraryReport;
 use pygpu_backend::{self as backend, BackendKind, BackendReport, DeviceProperties, Report};
-use pygpu_copy::ring;
+use pygpu_copy::ring_transfer;
 use pygpu_kernel as kernel;
 use pygpu_ops::product;
 
@@ -74,8 +74,8 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("backend", report.default.as_ref().ok().map(|kind| kind.name()))?;
     dict.set_item("backend_error", report.default.as_ref().err())?;
     dict.set_item("PYGPU_BACKEND", &report.forced)?;
-    dict.set_item("pinned_limit", ring::limit().ok())?;
-    dict.set_item("pinned_refused", ring::refusal())?;
+    dict.set_item("pinned_limit", ring_transfer::limit().ok())?;
+    dict.set_item("pinned_refused", ring_transfer::refusal())?;
     let backends = PyList::empty(py);
     for entry in &report.backends {
         backends.append(backend_dict(py, entry)?)?;
@@ -143,7 +143,7 @@ fn backend_lines(py: Python<'_>, entry: &BackendReport) -> Vec<String> {
 }
 
 fn pinned_line() -> String {
-    match (ring::limit(), ring::refusal()) {
+    match (ring_transfer::limit(), ring_transfer::refusal()) {
         (Err(error), _) => format!("pinned memory for copies: {error}"),
         (Ok(0), _) => "pinned memory for copies: none; the driver stages copies of ordinary memory itself".to_owned(),
         (Ok(limit), None) => format!("pinned memory for copies: at most {limit} bytes a device"),

@@ -18,7 +18,7 @@ mod xsf;
 static POLYNOMIAL: Header = Header::of(include_str!("../../include/special/polynomial.h"), &[&xsf::MULTIPLY_ADD]);
 
 use self::header::Header;
-use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
+use super::ufunc_table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::*;
 
 /// Describes a special function by its table entry and the parts of its docstring.

@@ -16,7 +16,7 @@ use crate::py_once::intern;
 use crate::views::copyto;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, tuple_text};
-use pygpu_ops::ufunc::{PromotionOperand, builtin_row, table};
+use pygpu_ops::ufunc::{PromotionOperand, builtin_row, ufunc_table};
 
 /// Returns the dtype to which NumPy converts an operand; `None` for an object of a type that NumPy's ufuncs do not
 /// accept.
@@ -59,7 +59,7 @@ impl Scale {
         is_integer: bool,
         keywords: &UfuncKeywords<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let entry = if self.is_factor { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };
+        let entry = if self.is_factor { &ufunc_table::ROUND_BEHIND } else { &ufunc_table::ROUND_BEFORE };
         let scale = match is_integer {
             true => 10i64.checked_pow(self.exponent).unwrap_or(i64::MAX).into_pyobject(a.py())?.into_any(),
             false => self.float().into_pyobject(a.py())?.into_any(),

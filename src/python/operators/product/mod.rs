@@ -28,7 +28,7 @@ use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, broadcast_shapes, tuple_text};
 use pygpu_memory::stream_captures;
-use pygpu_ops::product::{self, Product, ProductFunction, table};
+use pygpu_ops::product::{self, Product, ProductFunction, product_table};
 
 pub(super) use functions::register;
 
@@ -237,7 +237,7 @@ fn copy_overlapping(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Ar
 
 /// Computes the operator `@`. Returns `NotImplemented` if the other operand has an unsupported type.
 pub(super) fn compute_operator(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
-    match call(py, &table::MATMUL, operands, &UfuncKeywords::default())? {
+    match call(py, &product_table::MATMUL, operands, &UfuncKeywords::default())? {
         Some(target_array) => Ok(target_array.into_any().unbind()),
         None => Ok(py.NotImplemented()),
     }
@@ -251,7 +251,7 @@ pub(super) fn assign(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> P
             "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.",
         ));
     }
-    match call(array.py(), &table::MATMUL, [array.as_any(), other], &UfuncKeywords::into_array(array))? {
+    match call(array.py(), &product_table::MATMUL, [array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
         None => Err(argument_errors::operands("matmul", &[array.as_any(), other])),
     }

@@ -81,7 +81,7 @@ fn no_single_axis() -> PyErr {
 }
 
 fn has_kernels(kind: ScalarType) -> bool {
-    ufunc::table::ORDER.contains(&kind)
+    ufunc::ufunc_table::ORDER.contains(&kind)
 }
 
 /// Returns the type in which a reduction is computed.

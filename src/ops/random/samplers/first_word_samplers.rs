@@ -7,8 +7,8 @@
 
 use super::continuous::*;
 use super::discrete::*;
-use super::machine::*;
-use super::units::*;
+use super::reproducible_operations::*;
+use super::standard_distributions::*;
 
 functions! {
     /// Returns a gamma-distributed number that is computed from a normal number and a word, or a number below 0 if

@@ -2,7 +2,7 @@
 //! batch axes.
 
 use crate::ufunc::UfuncEntry;
-use crate::ufunc::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};
+use crate::ufunc::ufunc_table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};
 
 /// The element types that the product functions support, i.e. every numeric type.
 static LOOPS: [UfuncGroup; 1] =

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::super::text_analysis::{Analysis, Usage, WrittenNames};
-use super::super::tiles::{TileTraversal, Tiles};
+use super::super::tile_plan::{TileTraversal, Tiles};
+use super::super::user_source_analysis::{Analysis, Usage, WrittenNames};
 use super::{AccessPattern, ElementOperand, ElementPlan, Used};
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;

@@ -1,5 +1,5 @@
-// Functions on the representation of numbers: bits, exponents, neighbours. Like access.h, this header includes no other
-// header.
+// Functions on the representation of numbers: bits, exponents, neighbours. Like array_access.h, this header includes no
+// other header.
 namespace pygpu_op {
 
 __device__ inline int count_bits(unsigned long long bits) {

@@ -1,4 +1,4 @@
-// Copies like flat.cu, but a table contains the byte offsets along one axis. The offsets apply to the source
+// Copies like strided_copy.cu, but a table contains the byte offsets along one axis. The offsets apply to the source
 // (`a[indices]`), or with WRITTEN to the target (`a[indices] = b`). With WRITTEN, the offset SKIPPED marks an
 // assignment that a later assignment to the same position replaces. With DIRECT, the table is the index array itself,
 // which must be contiguous and the only index array.

@@ -4,8 +4,8 @@
 //! array that is used in an unrecognized way is passed as a plain pointer, and the kernel then processes elements one
 //! by one.
 
-use super::argument::{Argument, ArgumentRole};
-use super::macros;
+use super::kernel_argument::{Argument, ArgumentRole};
+use super::user_macros;
 use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::words;
 use pygpu_memory::Access;
@@ -167,7 +167,7 @@ impl<'a> TextTokens<'a> {
 fn may_take_references(preamble: &str) -> bool {
     let is_foreign = |line: &str| line.contains("include") && !OWN_HEADERS.iter().any(|own| line.contains(own));
     let lines = preamble.lines().map(str::trim_start).filter(|line| line.starts_with('#'));
-    if lines.clone().any(|line| is_foreign(line) || (line.contains("define") && !macros::is_number(line))) {
+    if lines.clone().any(|line| is_foreign(line) || (line.contains("define") && !user_macros::is_number(line))) {
         return true;
     }
     let text = TextTokens(words(preamble).list);

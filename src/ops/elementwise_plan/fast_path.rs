@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::super::text_analysis::Analysis;
+use super::super::user_source_analysis::Analysis;
 use super::vectorize::{APART, BYTES, side_by_side};
 use super::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
 use pygpu_array::Array;

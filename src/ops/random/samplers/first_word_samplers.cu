@@ -1,4 +1,4 @@
-// Written by tools/random_kernels.py from quick.rs.
+// Written by tools/random_kernels.py from first_word_samplers.rs.
 namespace pygpu_random {
 PYGPU_FUNCTION double quick_gamma(Cube cube, double shape, double scale, double x, u64 word);
 PYGPU_FUNCTION double quick_count(Hat hat, u64 first, u64 second);

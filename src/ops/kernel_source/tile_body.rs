@@ -1,16 +1,19 @@
 //! Generates the kernel body that processes its arrays in tiles, one tile per block. All loads precede the barrier, so
 //! that their latencies overlap.
 
-use super::super::element_plan::AccessPattern;
-use super::super::tiles::Tiles;
-use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, packs, source_locations};
+use super::super::elementwise_plan::AccessPattern;
+use super::super::tile_plan::Tiles;
+use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, pack_body, source_locations};
 
 /// Launch bounds of the kernel. Without them the compiler would limit the registers per thread so that blocks of 1024
 /// threads are possible.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
 
 /// The device code of tiles requires blocks with the number of threads that `BOUNDS` contains.
-const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h say how many threads a block has");
+const _: () = assert!(
+    super::super::tile_plan::THREADS == 256,
+    "BOUNDS and transposed_operands.h say how many threads a block has"
+);
 
 /// Generates a kernel that processes tiles, from its parameters to the last store.
 pub(super) fn body(
@@ -23,7 +26,7 @@ pub(super) fn body(
     let each = tiles.each();
     // If the expression is not unrolled, the loaded elements are rotated after each iteration, so that the element to
     // process is always the first of them.
-    let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
+    let (place, unrolled) = match pack_body::at_once(each.into(), texts.weight) {
         Some(_) => ("0", "unroll 1"),
         None => ("pygpu_turn", "unroll"),
     };

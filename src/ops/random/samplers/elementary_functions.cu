@@ -1,4 +1,4 @@
-// Written by tools/random_kernels.py from mathematics.rs.
+// Written by tools/random_kernels.py from elementary_functions.rs.
 namespace pygpu_random {
 PYGPU_SHARED double ln_of_normal(double x, i64 exponent);
 PYGPU_SHARED double ln(double x);
@@ -13,7 +13,7 @@ PYGPU_FUNCTION double arc_ratio(double z);
 PYGPU_FUNCTION double arc_cosine(double x);
 PYGPU_SHARED double ln_gamma(double x);
 PYGPU_FUNCTION double stirling_error(double k);
-static __constant__ double numbers_of_mathematics[] = {
+static __constant__ double numbers_of_elementary_functions[] = {
     1.4798198605116586e-1,
     1.5313837699209373e-1,
     1.818357216161805e-1,
@@ -80,15 +80,15 @@ PYGPU_SHARED double ln_of_normal(double x, i64 exponent) {
     const double f = from_bits(less(bits(x), unsigned_(shifted) << 52)) - 1.0;
     const double s = quotient(f, 2.0 + f);
     const double z = s * s;
-    double r = fma(z, numbers_of_mathematics[0], numbers_of_mathematics[1]);
-    r = fma(z, r, numbers_of_mathematics[2]);
-    r = fma(z, r, numbers_of_mathematics[3]);
-    r = fma(z, r, numbers_of_mathematics[4]);
-    r = fma(z, r, numbers_of_mathematics[5]);
-    r = z * fma(z, r, numbers_of_mathematics[6]);
+    double r = fma(z, numbers_of_elementary_functions[0], numbers_of_elementary_functions[1]);
+    r = fma(z, r, numbers_of_elementary_functions[2]);
+    r = fma(z, r, numbers_of_elementary_functions[3]);
+    r = fma(z, r, numbers_of_elementary_functions[4]);
+    r = fma(z, r, numbers_of_elementary_functions[5]);
+    r = z * fma(z, r, numbers_of_elementary_functions[6]);
     const double half = 0.5 * f * f;
     const double n = real(exponent + shifted);
-    return fma(n, numbers_of_mathematics[7], f - (half - fma(s, half + r, n * numbers_of_mathematics[8])));
+    return fma(n, numbers_of_elementary_functions[7], f - (half - fma(s, half + r, n * numbers_of_elementary_functions[8])));
 }
 PYGPU_SHARED double ln(double x) {
     if (x <= 0.0) {
@@ -106,24 +106,24 @@ PYGPU_FUNCTION double power_of_2(i64 k) {
     return from_bits(unsigned_(k + 1023) << 52);
 }
 PYGPU_SHARED double exponential_function(double x) {
-    if (!(x < numbers_of_mathematics[9])) {
+    if (!(x < numbers_of_elementary_functions[9])) {
         return choose(x > 0.0, infinity(), x);
     }
-    if (x < -numbers_of_mathematics[10]) {
+    if (x < -numbers_of_elementary_functions[10]) {
         return 0.0;
     }
-    const double n = floor(fma(x, numbers_of_mathematics[11], 0.5));
-    const double r = fma(-n, numbers_of_mathematics[8], fma(-n, numbers_of_mathematics[7], x));
-    double p = fma(r, numbers_of_mathematics[12], numbers_of_mathematics[13]);
-    p = fma(r, p, numbers_of_mathematics[14]);
-    p = fma(r, p, numbers_of_mathematics[15]);
-    p = fma(r, p, numbers_of_mathematics[16]);
-    p = fma(r, p, numbers_of_mathematics[17]);
-    p = fma(r, p, numbers_of_mathematics[18]);
-    p = fma(r, p, numbers_of_mathematics[19]);
-    p = fma(r, p, numbers_of_mathematics[20]);
-    p = fma(r, p, numbers_of_mathematics[21]);
-    p = fma(r, p, numbers_of_mathematics[22]);
+    const double n = floor(fma(x, numbers_of_elementary_functions[11], 0.5));
+    const double r = fma(-n, numbers_of_elementary_functions[8], fma(-n, numbers_of_elementary_functions[7], x));
+    double p = fma(r, numbers_of_elementary_functions[12], numbers_of_elementary_functions[13]);
+    p = fma(r, p, numbers_of_elementary_functions[14]);
+    p = fma(r, p, numbers_of_elementary_functions[15]);
+    p = fma(r, p, numbers_of_elementary_functions[16]);
+    p = fma(r, p, numbers_of_elementary_functions[17]);
+    p = fma(r, p, numbers_of_elementary_functions[18]);
+    p = fma(r, p, numbers_of_elementary_functions[19]);
+    p = fma(r, p, numbers_of_elementary_functions[20]);
+    p = fma(r, p, numbers_of_elementary_functions[21]);
+    p = fma(r, p, numbers_of_elementary_functions[22]);
     p = fma(r, p, 0.5);
     p = fma(r, fma(r, p, 1.0), 1.0);
     const i64 k = whole(n);
@@ -141,7 +141,7 @@ PYGPU_FUNCTION double ln_1p(double x) {
     return ln(u) * (x / (u - 1.0));
 }
 PYGPU_FUNCTION double exponential_minus_1(double x) {
-    if (fabs(x) < numbers_of_mathematics[23]) {
+    if (fabs(x) < numbers_of_elementary_functions[23]) {
         return fma(0.5 * x, fma(x, 1.0 / 3.0, 1.0) * x, x);
     }
     const double u = exponential_function(x);
@@ -160,42 +160,42 @@ PYGPU_FUNCTION double negated_by(u64 word, double x) {
     return from_bits(bits(x) ^ ((word >> 63) << 63));
 }
 PYGPU_FUNCTION Pair turn(u64 word) {
-    const double angle = real(signed_(word << 2)) * numbers_of_mathematics[24];
+    const double angle = real(signed_(word << 2)) * numbers_of_elementary_functions[24];
     const double z = angle * angle;
-    double s = fma(z, numbers_of_mathematics[25], -numbers_of_mathematics[26]);
-    s = fma(z, s, numbers_of_mathematics[27]);
-    s = fma(z, s, -numbers_of_mathematics[28]);
-    s = fma(z, s, numbers_of_mathematics[29]);
-    s = fma(z, s, -numbers_of_mathematics[30]);
+    double s = fma(z, numbers_of_elementary_functions[25], -numbers_of_elementary_functions[26]);
+    s = fma(z, s, numbers_of_elementary_functions[27]);
+    s = fma(z, s, -numbers_of_elementary_functions[28]);
+    s = fma(z, s, numbers_of_elementary_functions[29]);
+    s = fma(z, s, -numbers_of_elementary_functions[30]);
     s = fma(angle * z, s, angle);
-    double c = fma(z, -numbers_of_mathematics[31], numbers_of_mathematics[32]);
-    c = fma(z, c, -numbers_of_mathematics[33]);
-    c = fma(z, c, numbers_of_mathematics[34]);
-    c = fma(z, c, -numbers_of_mathematics[35]);
-    c = fma(z, c, numbers_of_mathematics[36]);
+    double c = fma(z, -numbers_of_elementary_functions[31], numbers_of_elementary_functions[32]);
+    c = fma(z, c, -numbers_of_elementary_functions[33]);
+    c = fma(z, c, numbers_of_elementary_functions[34]);
+    c = fma(z, c, -numbers_of_elementary_functions[35]);
+    c = fma(z, c, numbers_of_elementary_functions[36]);
     c = fma(z * z, c, fma(z, -0.5, 1.0));
     const bool is_exchanged = ((word >> 62) & 1) == 1;
     return pair(negated_by(word, choose(is_exchanged, c, s)), negated_by(word, choose(is_exchanged, s, c)));
 }
 PYGPU_FUNCTION double arc_ratio(double z) {
-    double p = fma(z, numbers_of_mathematics[37], numbers_of_mathematics[38]);
-    p = fma(z, p, -numbers_of_mathematics[39]);
-    p = fma(z, p, numbers_of_mathematics[40]);
-    p = fma(z, p, -numbers_of_mathematics[41]);
-    p = z * fma(z, p, numbers_of_mathematics[22]);
-    double q = fma(z, numbers_of_mathematics[42], -numbers_of_mathematics[43]);
-    q = fma(z, q, numbers_of_mathematics[44]);
-    q = fma(z, q, -numbers_of_mathematics[45]);
+    double p = fma(z, numbers_of_elementary_functions[37], numbers_of_elementary_functions[38]);
+    p = fma(z, p, -numbers_of_elementary_functions[39]);
+    p = fma(z, p, numbers_of_elementary_functions[40]);
+    p = fma(z, p, -numbers_of_elementary_functions[41]);
+    p = z * fma(z, p, numbers_of_elementary_functions[22]);
+    double q = fma(z, numbers_of_elementary_functions[42], -numbers_of_elementary_functions[43]);
+    q = fma(z, q, numbers_of_elementary_functions[44]);
+    q = fma(z, q, -numbers_of_elementary_functions[45]);
     return p / fma(z, q, 1.0);
 }
 PYGPU_FUNCTION double arc_cosine(double x) {
     if (fabs(x) < 0.5) {
-        return 0.5 * numbers_of_mathematics[46] - fma(x, arc_ratio(x * x), x);
+        return 0.5 * numbers_of_elementary_functions[46] - fma(x, arc_ratio(x * x), x);
     }
     if (x < 0.0) {
         const double y = (1.0 + x) * 0.5;
         const double t = sqrt(y);
-        return numbers_of_mathematics[46] - 2.0 * fma(t, arc_ratio(y), t);
+        return numbers_of_elementary_functions[46] - 2.0 * fma(t, arc_ratio(y), t);
     }
     const double z = fmax(1.0 - x, 0.0) * 0.5;
     const double s = sqrt(z);
@@ -212,16 +212,16 @@ PYGPU_SHARED double ln_gamma(double x) {
         y += 1.0;
     }
     const double z = 1.0 / (y * y);
-    double s = fma(z, -numbers_of_mathematics[47], numbers_of_mathematics[48]);
-    s = fma(z, s, -numbers_of_mathematics[49]);
-    s = fma(z, s, numbers_of_mathematics[50]);
-    s = fma(z, s, -numbers_of_mathematics[51]);
-    s = fma(z, s, numbers_of_mathematics[52]);
-    s = fma(z, s, -numbers_of_mathematics[53]);
-    s = fma(z, s, numbers_of_mathematics[54]);
-    s = fma(z, s, -numbers_of_mathematics[55]);
-    s = fma(z, s, numbers_of_mathematics[56]);
-    s = s / y + numbers_of_mathematics[57] + (y - 0.5) * ln(y) - y;
+    double s = fma(z, -numbers_of_elementary_functions[47], numbers_of_elementary_functions[48]);
+    s = fma(z, s, -numbers_of_elementary_functions[49]);
+    s = fma(z, s, numbers_of_elementary_functions[50]);
+    s = fma(z, s, -numbers_of_elementary_functions[51]);
+    s = fma(z, s, numbers_of_elementary_functions[52]);
+    s = fma(z, s, -numbers_of_elementary_functions[53]);
+    s = fma(z, s, numbers_of_elementary_functions[54]);
+    s = fma(z, s, -numbers_of_elementary_functions[55]);
+    s = fma(z, s, numbers_of_elementary_functions[56]);
+    s = s / y + numbers_of_elementary_functions[57] + (y - 0.5) * ln(y) - y;
     if (product != 1.0) {
         return s - ln(product);
     }
@@ -230,9 +230,9 @@ PYGPU_SHARED double ln_gamma(double x) {
 PYGPU_FUNCTION double stirling_error(double k) {
     const double y = k + 1.0;
     if (y < 16.0) {
-        return ln_gamma(y) - ((k + 0.5) * ln(y) - y + numbers_of_mathematics[57]);
+        return ln_gamma(y) - ((k + 0.5) * ln(y) - y + numbers_of_elementary_functions[57]);
     }
     const double z = 1.0 / (y * y);
-    return (numbers_of_mathematics[58] - z * (numbers_of_mathematics[59] - z * numbers_of_mathematics[54])) / y;
+    return (numbers_of_elementary_functions[58] - z * (numbers_of_elementary_functions[59] - z * numbers_of_elementary_functions[54])) / y;
 }
 }

@@ -6,7 +6,7 @@
 //! unrolled less: each round of a loop processes the first elements of the pack and then rotates the pack, so that the
 //! next elements become the first. In this case the last elements of the arrays are processed as a pack too.
 
-use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout, UNROLLED};
+use super::super::elementwise_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout, UNROLLED};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
 /// Maximum compile time in milliseconds of an expression that is not fully unrolled, summed over its copies.

@@ -1,5 +1,5 @@
 // Transposed operands: a block processes a tile of two axes, loads a transposed operand along its own contiguous axis,
-// and transposes it in shared memory. Requires access.h.
+// and transposes it in shared memory. Requires array_access.h.
 #ifndef PYGPU_TILES_H
 #define PYGPU_TILES_H
 

@@ -1,4 +1,4 @@
-// Written by tools/random_kernels.py from units.rs.
+// Written by tools/random_kernels.py from standard_distributions.rs.
 namespace pygpu_random {
 PYGPU_FUNCTION double unit_of(u64 word);
 PYGPU_FUNCTION double unit(Words & words);

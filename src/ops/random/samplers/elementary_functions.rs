@@ -3,7 +3,7 @@
 //! `tools/random_kernels.py` translates this file to CUDA. The macro `functions!` also compiles it for processors with
 //! FMA.
 
-use super::machine::*;
+use super::reproducible_operations::*;
 
 const LN_2: f64 = 0.693_147_180_559_945_3;
 const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;

@@ -5,7 +5,7 @@ use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::{Device, PerDevice, per_device};
 
 /// The device code of the functions for warps and for look-back.
-pub(super) const OF_WARPS: &str = include_str!("lookback.cu");
+pub(super) const OF_WARPS: &str = include_str!("decoupled_lookback.cu");
 
 /// Minimum row length for which counts are stored in 64 bits instead of 32. Two bits of each word encode the state of
 /// its count.

@@ -1,8 +1,8 @@
-// Elementary operations of the samplers on GPUs; machine.rs defines the same operations for the host. Each result is
-// exact or rounded once. Samplers with long code call shared functions instead of inlining them at each draw, because
-// inlining takes up to three times as long to compile. Functions that draw random words are called only by the samplers
-// with the most draws: a called function has the words in memory, which makes a gamma-distributed number take three
-// times as long.
+// Elementary operations of the samplers on GPUs; reproducible_operations.rs defines the same operations for the host.
+// Each result is exact or rounded once. Samplers with long code call shared functions instead of inlining them at each
+// draw, because inlining takes up to three times as long to compile. Functions that draw random words are called only
+// by the samplers with the most draws: a called function has the words in memory, which makes a gamma-distributed
+// number take three times as long.
 #if PYGPU_IS_LONG
 #define PYGPU_SHARED static __device__ __noinline__
 #else

@@ -1,5 +1,5 @@
 // Transposes planes through shared memory, one unit of up to 16 bytes at a time, with any strides and lengths. Used if
-// the kernel of squares.cu cannot be used.
+// the kernel of transpose_in_registers.cu cannot be used.
 #define AREA (TILE_X * TILE_Y)
 #define EACH (AREA / THREADS)
 #define READ_STEP (THREADS / TILE_Y)

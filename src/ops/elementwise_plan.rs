@@ -8,8 +8,8 @@ mod vectorize;
 
 use smallvec::SmallVec;
 
-use super::argument::Argument;
-use super::text_analysis::{Analysis, Usage, WrittenNames};
+use super::kernel_argument::Argument;
+use super::user_source_analysis::{Analysis, Usage, WrittenNames};
 use pygpu_array::Array;
 use pygpu_base::error::{Error, Result};
 use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};

@@ -1,7 +1,7 @@
 //! Finds runs of equal elements in sorted data.
 
 use super::COMPILED;
-use super::lookback::{LONG, OF_WARPS, warp};
+use super::decoupled_lookback::{LONG, OF_WARPS, warp};
 use super::radix_keys::Keys;
 use super::sort_input::scratch;
 use crate::{elementwise_kernel, kernel_source};
@@ -18,7 +18,7 @@ use pygpu_layout::MemoryOrder;
 use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, BlockUse};
 
-const TEXT: &str = include_str!("runs.cu");
+const TEXT: &str = include_str!("equal_runs.cu");
 const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;

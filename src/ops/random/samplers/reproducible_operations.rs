@@ -1,7 +1,7 @@
 //! Defines the operations of the samplers. They have the same result on every processor, because each is exact or
 //! rounded once.
 //!
-//! `machine.cu` defines the same names for GPUs.
+//! `reproducible_operations.cu` defines the same names for GPUs.
 
 use super::super::stream_position::{KEYS, block_of, later};
 

@@ -1,8 +1,8 @@
 //! Computes uniform, normal and exponential numbers from random words. `tools/random_kernels.py` translates this file
 //! to CUDA. The macro `functions!` also compiles it for processors with FMA.
 
-use super::machine::*;
-use super::mathematics::*;
+use super::elementary_functions::*;
+use super::reproducible_operations::*;
 
 functions! {
     /// Converts a random word to a number in [0, 1).

@@ -13,7 +13,7 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, KernelSource, launch};
 use pygpu_memory::{Access, BlockUse};
 
-const TEXT: &str = include_str!("at.cu");
+const TEXT: &str = include_str!("ufunc_at.cu");
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::super::{AccessPattern, ElementPlan, PackLayout};
-use crate::argument::{Argument, ArgumentRole};
-use crate::text_analysis::{Analysis, Texts};
+use crate::kernel_argument::{Argument, ArgumentRole};
+use crate::user_source_analysis::{Analysis, Texts};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;

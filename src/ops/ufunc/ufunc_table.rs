@@ -7,8 +7,8 @@
 
 use smallvec::SmallVec;
 
-pub use super::kinds::{Kinds, ORDER};
 use super::special::header::{Header, add_texts};
+pub use super::type_sets::{Kinds, ORDER};
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::dtype::ScalarType::*;
 
@@ -24,7 +24,7 @@ const NO_BOOL: UfuncGroup = with(BOOL, Output::Refused, "");
 
 /// Definitions of the C functions that the table's expressions call.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
-const PARTS: &str = include_str!("parts.h");
+const PARTS: &str = include_str!("float_bits.h");
 const SPECIAL: &str = include_str!("special.h");
 
 /// Type of a result.
