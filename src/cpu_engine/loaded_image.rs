@@ -8,11 +8,11 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::debug_lines::Lines;
 use crate::elf_check::is_whole;
 use crate::fault_handlers::{self, RawHost};
 use crate::host_environment::{HostEnvironment, StartOrder};
 use crate::shared_memory_size::StaticShared;
+use crate::source_lines::Lines;
 
 const ABI: c_uint = 4;
 const COOPERATIVE: c_uint = 1;

@@ -4,10 +4,10 @@
 use std::fmt::Write;
 
 use super::declarations::{BUILT_IN, Declaration, Declarator, QUALIFIERS, Read, read};
-use super::refusals::waits_inside;
 use super::statements::TokenizedSource;
+use super::unsupported_kernels::waits_inside;
 use super::{Definition, Edit};
-use crate::scopes::has_brackets;
+use crate::source_scopes::has_brackets;
 use crate::tokens::TokenKind;
 
 /// Meaning of an identifier in the kernel's code outside of the loops over threads.
