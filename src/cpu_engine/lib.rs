@@ -33,5 +33,5 @@ pub use build::{Build, Failure, IncludedFile, build, dependencies};
 pub use elf_check::is_whole;
 pub use find_compiler::{CxxCompiler, find};
 pub use host_environment::{HostEnvironment, StartOrder};
-pub use loaded_image::{HostKernel, Library, Shape};
+pub use loaded_image::{HostKernel, LoadedImage, Shape};
 pub use texture_image::TextureImage;

@@ -71,7 +71,7 @@ struct RawModule {
 }
 
 /// A loaded image, which is a shared library.
-pub struct Library {
+pub struct LoadedImage {
     // The handle of the shared library, which keeps it loaded. The other fields refer to the library's code and tables.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
@@ -111,7 +111,7 @@ pub struct Shape {
     pub cooperative: bool,
 }
 
-impl Library {
+impl LoadedImage {
     /// Loads an image.
     ///
     /// # Errors

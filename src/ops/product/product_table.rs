@@ -2,11 +2,11 @@
 //! batch axes.
 
 use crate::ufunc::UfuncEntry;
-use crate::ufunc::ufunc_table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};
+use crate::ufunc::ufunc_table::{HostEvaluation, Output, ScalarRule, TypeSet, UfuncGroup};
 
 /// The element types that the product functions support, i.e. every numeric type.
 static LOOPS: [UfuncGroup; 1] =
-    [UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
+    [UfuncGroup { kinds: TypeSet::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
 
 /// One of NumPy's product functions.
 #[derive(Debug)]

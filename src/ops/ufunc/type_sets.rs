@@ -10,9 +10,9 @@ pub const ORDER: [ScalarType; 15] = [
 
 /// A set of types. It has one bit per type, because every call needs several membership tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kinds(u32);
+pub struct TypeSet(u32);
 
-impl Kinds {
+impl TypeSet {
     /// The set of all types for which functions may have loops, i.e. implementations.
     pub const ALL: Self = Self::of(&ORDER);
 

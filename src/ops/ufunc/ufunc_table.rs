@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use super::special::header::{Header, add_texts};
-pub use super::type_sets::{Kinds, ORDER};
+pub use super::type_sets::{ORDER, TypeSet};
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::dtype::ScalarType::*;
 
@@ -47,7 +47,7 @@ pub enum Output {
 #[derive(Debug)]
 pub struct UfuncGroup {
     /// The types of the loops.
-    pub kinds: Kinds,
+    pub kinds: TypeSet,
     /// The type of the result.
     pub output: Output,
     /// The C expression that computes one element of the result.
@@ -224,11 +224,11 @@ const fn to(kind: ScalarType, kinds: &'static [ScalarType], text: &'static str) 
 }
 
 const fn with(kinds: &'static [ScalarType], output: Output, text: &'static str) -> UfuncGroup {
-    UfuncGroup { kinds: Kinds::of(kinds), output, text, second: None, weight: 0 }
+    UfuncGroup { kinds: TypeSet::of(kinds), output, text, second: None, weight: 0 }
 }
 
 const fn two(kinds: &'static [ScalarType], first: &'static str, second: Output, text: &'static str) -> UfuncGroup {
-    UfuncGroup { kinds: Kinds::of(kinds), output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
+    UfuncGroup { kinds: TypeSet::of(kinds), output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
 }
 
 impl UfuncGroup {

@@ -12,7 +12,7 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
 use self::compiler::HostCompiler;
-use pygpu_cpu_engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
+use pygpu_cpu_engine::{HostEnvironment, HostKernel, LoadedImage, Shape, StartOrder};
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, NOT_FOUND, refuse};
@@ -85,10 +85,10 @@ fn open_compiler() -> Result<&'static HostCompiler> {
 ///
 /// # Safety
 /// The handle came from `load` and was not unloaded.
-unsafe fn library<'a>(module: ModuleHandle) -> &'a Library {
+unsafe fn library<'a>(module: ModuleHandle) -> &'a LoadedImage {
     // SAFETY: the handle is the address of a leaked box, which unloading frees. The caller guarantees that the library
     // was not unloaded.
-    unsafe { &*(module.0 as *const Library) }
+    unsafe { &*(module.0 as *const LoadedImage) }
 }
 
 /// Returns the kernel that a function handle refers to.
@@ -193,7 +193,7 @@ impl DeviceCode for Cpu {
         // meanwhile could contain a partially loaded library.
         static LOADING: ForkSafeMutex<()> = ForkSafeMutex::new(());
         let loading = LOADING.lock();
-        let library = Library::load(image, host()).map_err(Error::value)?;
+        let library = LoadedImage::load(image, host()).map_err(Error::value)?;
         drop(loading);
         let module = ModuleHandle(Box::into_raw(Box::new(library)) as usize);
         Ok(Loaded { module, log: String::new() })
@@ -202,7 +202,7 @@ impl DeviceCode for Cpu {
     unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()> {
         check_device("unload", device)?;
         // SAFETY: the caller promises that the handle came from `load` and is not used again.
-        drop(unsafe { Box::from_raw(module.0 as *mut Library) });
+        drop(unsafe { Box::from_raw(module.0 as *mut LoadedImage) });
         Ok(())
     }
 
