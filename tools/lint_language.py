@@ -2,8 +2,7 @@
 
 python tools/lint_language.py [--counts] [PATH ...]
 
-Without paths the script reads all tracked files except those of the list `NOT_YET`. `--counts` prints the number of
-reports for each folder, including the files of `NOT_YET`; a file without reports is to be removed from `NOT_YET`.
+Without paths the script reads all tracked files. `--counts` prints the number of reports for each folder.
 """
 
 from __future__ import annotations
@@ -63,14 +62,6 @@ ALLOWED = {
     ("docs/design/style.md", "who calls"): "an example of what to replace",
     ("src/python/kernel/argument.rs", "lenders"): "name of a parameter",
 }
-# Files that still use the words. Files are removed from this list, never added.
-NOT_YET = (
-    # Comments in these files are part of a kernel's source, and hence of the key of its cached image.
-    *("src/ops/product/tile.cu", "src/ops/product/vector.cu", "src/ops/random/philox.cu"),
-    *("src/ops/reductions/reduce.cu", "src/ops/reductions/scan/along.cu", "src/ops/reductions/scan/across.cu"),
-    *("src/ops/selection/compact.cu", "src/ops/sorting/block_sort.cu", "src/ops/sorting/lookback.cu"),
-    *("src/ops/sorting/radix_sort.cu", "src/ops/sorting/runs.cu"),
-)
 # Files that are generated, historic, or written by other projects.
 NEVER = ("docs/results/", "docs/licenses_of_crates.txt", "benches/instructions.json")
 
@@ -159,8 +150,6 @@ def main() -> int:
             print(f"{count:6} {folder}")
         return 0
     files = [file for file in tracked() if not options.paths or file.startswith(tuple(options.paths))]
-    if not options.paths:
-        files = [file for file in files if not file.startswith(NOT_YET)]
     found = [(file, *report) for file in files for report in reports(file)]
     for file, line, word, replacement in found:
         print(f"{file}:{line}: '{word}': write {replacement}")

@@ -52,10 +52,6 @@ def test_every_exception_in_word_allowlist_still_occurs_in_its_file(lint: Module
             assert any(word in line.lower() for line in (ROOT / file).read_text().splitlines()), (file, word)
 
 
-def test_files_exempt_from_language_check_exist(lint: ModuleType) -> None:
-    assert [path for path in lint.NOT_YET if not (ROOT / path).exists()] == []
-
-
 @pytest.mark.parametrize(
     ("subject", "is_accepted"),
     [
