@@ -297,7 +297,7 @@ def enums_module() -> str:
     return (
         f'"""PyCUDA\'s enumerations, with the driver\'s numbers. Written by tools/driver_tables.py."""\n\n'
         "from __future__ import annotations\n\n"
-        f"from PyGPU._native.enumeration import NamedNumber\n\n__all__ = [\n{listed}]\n\n\n{classes}"
+        f"from PyGPU._pycuda.named_enums import NamedNumber\n\n__all__ = [\n{listed}]\n\n\n{classes}"
     )
 
 
@@ -306,7 +306,7 @@ def attributes_module() -> str:
     known, _ = driver()
     return (
         '"""CUDA\'s device attributes, under PyCUDA\'s names. Written by tools/driver_tables.py."""\n\n'
-        "from __future__ import annotations\n\nfrom PyGPU._native.enumeration import NamedNumber\n\n"
+        "from __future__ import annotations\n\nfrom PyGPU._pycuda.named_enums import NamedNumber\n\n"
         f'__all__ = ["device_attribute"]\n\n\n{rendered("device_attribute", known)}'
     )
 

@@ -31,9 +31,9 @@ IMPORTS = {
     "typing_extensions": ("Buffer", "TypeVar", "disjoint_base"),
     "PyGPU._cupy.cuda.memory_pointer": ("MemoryPointer",),
     "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
-    "PyGPU._native.compiled.occupancy": ("Occupancy",),
-    "PyGPU._native.fork.fork_stub": ("ForkedArray",),
-    "PyGPU._sharing.handle": ("SharedHandle",),
+    "PyGPU._kernels.occupancy": ("Occupancy",),
+    "PyGPU._process.forked_array": ("ForkedArray",),
+    "PyGPU._shared_arrays.handle": ("SharedHandle",),
     "PyGPU.typing": (
         "AddressLike", "Casting", "CopyKind", "DeviceLike", "Key", "Operand", "Order", "OrderACFK", "ShapeLike",
         "StreamLike",

@@ -35,6 +35,9 @@ from PyGPU import (
     tools as tools,  # compatibility
     typing as typing,
 )
+from PyGPU._arguments.argtypes import as_argtype as as_argtype
+from PyGPU._arguments.host_arguments import In as In, InOut as InOut, Out as Out
+from PyGPU._arguments.struct_arguments import Struct as Struct, pointers as pointers
 from PyGPU._core import (
     BackendUnavailableError as BackendUnavailableError,
     CompileError as CompileError,
@@ -277,7 +280,7 @@ from PyGPU._functions.calculus.polynomials import (
     polyval as polyval,
     vander as vander,
 )
-from PyGPU._functions.calculus.sampled import (
+from PyGPU._functions.calculus.sampled_functions import (
     gradient as gradient,
     interp as interp,
     trapezoid as trapezoid,
@@ -297,6 +300,15 @@ from PyGPU._functions.comparison import (
     isrealobj as isrealobj,
     result_type as result_type,
 )
+from PyGPU._functions.creation.conversion import (
+    array as array,
+    asanyarray as asanyarray,
+    asarray_chkfinite as asarray_chkfinite,
+    ascontiguousarray as ascontiguousarray,
+    asfortranarray as asfortranarray,
+    asnumpy as asnumpy,
+    require as require,
+)
 from PyGPU._functions.creation.files import (
     frombuffer as frombuffer,
     fromfile as fromfile,
@@ -311,16 +323,7 @@ from PyGPU._functions.creation.files import (
     savez_compressed as savez_compressed,
 )
 from PyGPU._functions.creation.ranges import fromfunction as fromfunction, mgrid as mgrid, ogrid as ogrid
-from PyGPU._functions.creation.spaced import geomspace as geomspace, logspace as logspace
-from PyGPU._functions.creation.values import (
-    array as array,
-    asanyarray as asanyarray,
-    asarray_chkfinite as asarray_chkfinite,
-    ascontiguousarray as ascontiguousarray,
-    asfortranarray as asfortranarray,
-    asnumpy as asnumpy,
-    require as require,
-)
+from PyGPU._functions.creation.spaced_numbers import geomspace as geomspace, logspace as logspace
 from PyGPU._functions.creation.window_functions import (
     bartlett as bartlett,
     blackman as blackman,
@@ -358,11 +361,7 @@ from PyGPU._functions.indexing.index_arrays import (
 )
 from PyGPU._functions.indexing.index_tricks import c_ as c_, r_ as r_
 from PyGPU._functions.inspection.broadcasting import broadcast as broadcast
-from PyGPU._functions.inspection.components import (
-    fix as fix,
-    real_if_close as real_if_close,
-    sort_complex as sort_complex,
-)
+from PyGPU._functions.inspection.complex_numbers import real_if_close as real_if_close, sort_complex as sort_complex
 from PyGPU._functions.inspection.memory import (
     isfortran as isfortran,
     may_share_memory as may_share_memory,
@@ -422,7 +421,10 @@ from PyGPU._functions.modification.insert_delete import (
     trim_zeros as trim_zeros,
 )
 from PyGPU._functions.padding import pad as pad
-from PyGPU._functions.products.axes import (
+from PyGPU._functions.products.covariance import corrcoef as corrcoef, cov as cov
+from PyGPU._functions.products.cross import cross as cross
+from PyGPU._functions.products.einsum import einsum as einsum, einsum_path as einsum_path
+from PyGPU._functions.products.tensor_products import (
     dot as dot,
     inner as inner,
     kron as kron,
@@ -430,9 +432,6 @@ from PyGPU._functions.products.axes import (
     tensordot as tensordot,
     vdot as vdot,
 )
-from PyGPU._functions.products.covariance import corrcoef as corrcoef, cov as cov
-from PyGPU._functions.products.cross import cross as cross
-from PyGPU._functions.products.einsum import einsum as einsum, einsum_path as einsum_path
 from PyGPU._functions.quantiles import (
     median as median,
     nanmedian as nanmedian,
@@ -441,6 +440,7 @@ from PyGPU._functions.quantiles import (
     percentile as percentile,
     quantile as quantile,
 )
+from PyGPU._functions.rounding import fix as fix
 from PyGPU._functions.searching import (
     argpartition as argpartition,
     digitize as digitize,
@@ -508,12 +508,8 @@ from PyGPU._fusion.report import (
 from PyGPU._linalg.norms import norm as norm
 from PyGPU._linalg.polynomial_fit import polyfit as polyfit
 from PyGPU._linalg.polynomial_roots import poly as poly, roots as roots
-from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
-from PyGPU._native.argtypes import as_argtype as as_argtype
-from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out
-from PyGPU._native.include_paths import get_include as get_include
-from PyGPU._native.observability.stream_check import StreamOrderWarning as StreamOrderWarning
-from PyGPU._native.struct_arguments import Struct as Struct, pointers as pointers
+from PyGPU._memory.allocator import set_allocator as set_allocator, using_allocator as using_allocator
+from PyGPU._paths.include_paths import get_include as get_include
 from PyGPU._protocols.data_types import (
     bool as bool,
     complex64 as complex64,
@@ -619,17 +615,18 @@ from PyGPU._protocols.numpy_aliases import (
 from PyGPU._pybindgpu.allocators import (
     Allocator as Allocator,  # compatibility
 )
-from PyGPU._pybindgpu.labels import (
+from PyGPU._pybindgpu.dtype_names import (
     SUPPORTED_DTYPES as SUPPORTED_DTYPES,  # compatibility
     dtype as dtype,
 )
 from PyGPU._pycuda.alias import (
     as_pycuda as as_pycuda,  # compatibility
 )
-from PyGPU._sharing.arrays import (
+from PyGPU._shared_arrays.arrays import (
     open_shared as open_shared,  # experimental
 )
-from PyGPU._sharing.handle import (
+from PyGPU._shared_arrays.handle import (
     SharedHandle as SharedHandle,  # experimental
 )
+from PyGPU._streams.stream_check import StreamOrderWarning as StreamOrderWarning
 from PyGPU.backend import *  # noqa: F403 - compatibility

@@ -12,9 +12,9 @@ from typing_extensions import Buffer, TypeVar, disjoint_base
 
 from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
 from PyGPU._functions.indexing.flat_iterator import flatiter
-from PyGPU._native.compiled.occupancy import Occupancy
-from PyGPU._native.fork.fork_stub import ForkedArray
-from PyGPU._sharing.handle import SharedHandle
+from PyGPU._kernels.occupancy import Occupancy
+from PyGPU._process.forked_array import ForkedArray
+from PyGPU._shared_arrays.handle import SharedHandle
 from PyGPU.typing import (
     AddressLike,
     Casting,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.draws import Parameter
+from PyGPU._random.random_source import Parameter
 
 _numpy_generator = np.random.Generator(np.random.Philox(0))
 
@@ -107,7 +107,7 @@ def prepared(
     Returns
     -------
     tuple
-        Shape of the result, and the parameters for `Source.sample`.
+        Shape of the result, and the parameters for `RandomSource.sample`.
     """
     if all(is_scalar(argument) for argument in arguments):
         check(name, *arguments)

@@ -8,9 +8,9 @@ import weakref
 from typing import TYPE_CHECKING, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.runtime import calls as runtime
+from PyGPU._cupy.cuda.runtime import devices_and_memory as runtime
 from PyGPU._cupy.cuda.stream import get_current_stream
-from PyGPU._native.allocator import using_allocator
+from PyGPU._memory.allocator import using_allocator
 from PyGPU._pybindgpu.status import status_of
 
 if TYPE_CHECKING:

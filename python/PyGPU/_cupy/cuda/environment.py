@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import which
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.runtime.calls import driverGetVersion
+from PyGPU._cupy.cuda.runtime.devices_and_memory import driverGetVersion
 
 __all__ = [
     "get_cuda_path",

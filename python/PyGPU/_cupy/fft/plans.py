@@ -17,7 +17,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._cupy.fft.transform_types import CUFFT_FORWARD, CUFFT_INVERSE, dtypes_of, value_type_of
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["Plan", "Plan1d", "PlanNd", "get_current_plan"]
 

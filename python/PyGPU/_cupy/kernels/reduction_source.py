@@ -14,7 +14,7 @@ from PyGPU._cupy.kernels.arguments import ArrayForm
 from PyGPU._cupy.kernels.c_text import has_word, headers_for, renamed
 from PyGPU._cupy.kernels.elementwise_source import TAKEN, Declared, symbol_of, user_preamble
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
-from PyGPU._native.library_files import HEADERS
+from PyGPU._paths.library_files import HEADERS
 
 __all__ = ["ReductionText", "axis_source", "compile_text", "finish_source", "state_dtype", "total_kernel"]
 

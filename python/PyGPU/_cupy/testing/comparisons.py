@@ -14,7 +14,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.functions.polynomials import poly1d
 from PyGPU._cupy.testing import assertions as own, loops
-from PyGPU._native.public import assertions
+from PyGPU._testing import assertions
 
 __all__ = [
     "numpy_cupy_allclose", "numpy_cupy_array_almost_equal", "numpy_cupy_array_almost_equal_nulp",

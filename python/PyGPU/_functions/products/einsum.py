@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._arguments.argument_errors import describe
 from PyGPU._functions.array_arguments import arrays
 from PyGPU._names.public import public
-from PyGPU._native.argument_errors import describe
 
 if TYPE_CHECKING:
     from PyGPU.typing import OrderACFK
