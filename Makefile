@@ -185,8 +185,8 @@ array-api: .venv/.extension-dev .venv/.group-test .venv/.group-array-api ## Run 
 # Counts, not times: they mean something on a busy machine too. They need a release build of their own, so that the
 # development build in .venv stays. INSTRUCTIONS=--update takes the counts as the new baseline.
 VALGRIND := $(shell command -v valgrind)
-instructions: $(if $(VALGRIND),build/release-package/.made) ## Count the instructions of small calls and hold them against benches/instructions.json (needs valgrind)
-	@$(if $(VALGRIND),PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instructions.py $(INSTRUCTIONS),\
+instructions: $(if $(VALGRIND),build/release-package/.made) ## Count the instructions of small calls and hold them against benches/instruction_counts.json (needs valgrind)
+	@$(if $(VALGRIND),PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instruction_counts.py $(INSTRUCTIONS),\
 	echo "instruction counts are skipped: valgrind is not installed")
 
 fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group-test .venv/.group-fuzz ## Let each fuzzer look for FUZZ_SECONDS (needs Rust's nightly toolchain)

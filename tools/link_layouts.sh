@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Link the release build of a checkout several times for benches/python/against.py, each time with the functions in another order.
+# Link the release build of a checkout several times for benches/python/compare_builds.py, each time with the functions in another order.
 #
 #     tools/link_layouts.sh CHECKOUT FOLDER [COUNT]
 #

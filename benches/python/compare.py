@@ -23,12 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import goals
 import machine
+import performance_goals
 import report
-from calls import CASES
-from goals import REFERENCE, SUBJECT
-from libraries import PEERS, PROCESSES
+from compared_libraries import PEERS, PROCESSES
+from performance_goals import REFERENCE, SUBJECT
+from small_calls import CASES
 from worker import Settings
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -71,7 +71,7 @@ def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -
         for name in names if number % 2 == 0 else list(reversed(names)):
             if name in missing:
                 continue
-            if settings.backend == "cpu" and name in (*PEERS, goals.FLOOR):
+            if settings.backend == "cpu" and name in (*PEERS, performance_goals.FLOOR):
                 missing[name] = "it computes on CUDA, and PyGPU's backend here is 'cpu'"
                 continue
             begun = time.monotonic()
@@ -188,7 +188,7 @@ def results_of(found: list[Round], missing: dict[str, str], names: list[str], se
         "command": shlex.join(["python", "benches/python/compare.py", *sys.argv[1:]]),
         "backend": settings.backend,
         "rounds": len(found),
-        "libraries": [name for name in (SUBJECT, REFERENCE, goals.FLOOR, *PEERS) if name in names],
+        "libraries": [name for name in (SUBJECT, REFERENCE, performance_goals.FLOOR, *PEERS) if name in names],
         "missing": missing,
         "notes": {name: result["note"] for name, result in first.items() if result["note"]},
         "calls": call_rows(found, settings.backend),
@@ -199,7 +199,7 @@ def results_of(found: list[Round], missing: dict[str, str], names: list[str], se
             for what, why in (result["call_failures"] | result["transfer_failures"]).items()
         },
     }
-    results["goals"] = goals.evaluate(results)
+    results["goals"] = performance_goals.evaluate(results)
     return results
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import machine
 import numpy as np
-from floor import PTX, WORD, Driver, Floor
+from driver_calls import PTX, WORD, Driver, Floor
 
 import PyGPU
 

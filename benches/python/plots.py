@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from goals import FLOOR, REFERENCE, SUBJECT
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from performance_goals import FLOOR, REFERENCE, SUBJECT
 from report import BARS, PANELS, TITLES, label, table
 
 # With these settings of matplotlib, equal results give identical files, and SVG files contain text as text, not as

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goals import FLOOR, RATE, REFERENCE, SUBJECT
+from performance_goals import FLOOR, RATE, REFERENCE, SUBJECT
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 # For each panel of the plot of transfers: the title, the transfer of the libraries, and the driver's transfer, which

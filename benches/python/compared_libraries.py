@@ -1,4 +1,4 @@
-"""Define the measured libraries: the names that their statements in calls.py use, and how to wait for the device.
+"""Define the measured libraries: the names that their statements in small_calls.py use, and how to wait for the device.
 
 For every library `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` a copy of
 `five` in the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports
@@ -164,7 +164,7 @@ def cuda_core() -> Library:
 
 def floor() -> Library:
     """Describe the driver's own calls as a library."""
-    from floor import Floor
+    from driver_calls import Floor
 
     return Floor()
 

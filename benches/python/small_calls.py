@@ -52,7 +52,7 @@ def each(
 ) -> Case:
     """Return a case with a separate statement for each library.
 
-    The statement of the library "floor" (the driver alone) is the name of a loop in floor.py.
+    The statement of the library "floor" (the driver alone) is the name of a loop in driver_calls.py.
     """
     return Case(group, name, _spelled(statements), cpu_most=cpu_most, backend=backend, exchange=exchange)
 
@@ -154,8 +154,8 @@ SHARED = [
          jax="a.__cuda_array_interface__"),
 ]  # fmt: skip
 
-# The first two cases have a goal in goals.py. For comparison, the statements of other libraries in these cases pass
-# arrays between two libraries without PyGPU.
+# The first two cases have a goal in performance_goals.py. For comparison, the statements of other libraries in these
+# cases pass arrays between two libraries without PyGPU.
 EXCHANGED = [
     each("exchanged", "from_dlpack(torch's)", exchange=True, pygpu="g.from_dlpack(torchs)",
          numpy="np.from_dlpack(torchs)", cupy="cupy.from_dlpack(torchs)", jax="jnp.from_dlpack(torchs)",

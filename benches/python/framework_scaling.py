@@ -1,6 +1,7 @@
 """Measure how frameworks scale to several GPUs and read files, as ratios that are valid on any machine.
 
-    python benches/python/engines.py [--bytes N] [--data N] [--rounds 5] [--folder DIR] [--json FILE] [--quick]
+    python benches/python/framework_scaling.py [--bytes N] [--data N] [--rounds 5] [--folder DIR] [--json FILE]
+        [--quick]
 
 Three workloads are measured:
 
@@ -199,7 +200,7 @@ def turns_for(chunk: int) -> int:
 def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
     """Return the seconds that a workload takes with one worker and with two workers."""
     import dask.array as da
-    import engines  # Workers import this file as `engines`, because they have no access to __main__.
+    import framework_scaling as this_file  # Workers import this file by its name; they have no access to __main__.
     from distributed import wait
 
     turns = turns_for(chunk)
@@ -213,11 +214,11 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
             where = client.run(lambda: str(PyGPU.Device(PyGPU.current_device()).uuid))
             print(f"{count} workers on {sorted(where.values())}", flush=True)
             parts = da.core.normalize_chunks(step, (length,))
-            file = da.map_blocks(engines.loaded, str(path), chunks=parts, dtype=np.float32, meta=meta)
+            file = da.map_blocks(this_file.loaded, str(path), chunks=parts, dtype=np.float32, meta=meta)
             took = []
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
-                chunks = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta)
+                chunks = file.map_blocks(this_file.spun, 10, dtype=np.float32, meta=meta)
                 # `split_every` makes the sum one task, because Dask would wait for the device in each further task.
                 total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
@@ -231,7 +232,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
                 begun = time.perf_counter()
                 sums = [
                     client.submit(
-                        engines.plain, str(path), list(starts[n::count]), step, 10, workers=[addresses[n]], pure=False
+                        this_file.plain, str(path), list(starts[n::count]), step, 10, workers=[addresses[n]], pure=False
                     )
                     for n in range(count)
                 ]
@@ -249,7 +250,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
             took = []
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
-                done = resident.map_blocks(engines.spun, turns, dtype=np.float32, meta=meta).persist()
+                done = resident.map_blocks(this_file.spun, turns, dtype=np.float32, meta=meta).persist()
                 wait(done)
                 finished(client)
                 took.append(time.perf_counter() - begun)
@@ -277,7 +278,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.quick:
         given.bytes, given.data, given.rounds = 1 << 24, 1 << 24, 1
-    results: dict[str, Any] = {"benchmark": "engines", "bytes": given.bytes, "data": given.data}
+    results: dict[str, Any] = {"benchmark": "framework_scaling", "bytes": given.bytes, "data": given.data}
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         path = Path(folder) / "values.npy"
         write(path, max(given.bytes, given.data))

@@ -1,12 +1,12 @@
 """Count the instructions of small calls on the CPU backend, to detect regressions despite noisy times.
 
-    python benches/python/instructions.py [--update] [--json FILE] [--python PROGRAM]
+    python benches/python/instruction_counts.py [--update] [--json FILE] [--python PROGRAM]
 
 Callgrind runs one Python process that iterates each statement N and 2N times; the difference is the cost of N
 iterations without overhead. Calls of `os.getppid` mark the start and end of the iterations: callgrind writes its counts
-at each call. Two runs differ by less than one percent. The counts are compared with benches/instructions.json, which
-belongs to one build of Python and NumPy. If the versions match, and NumPy's own calls in the same run have the recorded
-counts, the counts are compared. Otherwise the ratios to the counts of NumPy's calls are compared, with a wider
+at each call. Two runs differ by less than one percent. The counts are compared with benches/instruction_counts.json,
+which belongs to one build of Python and NumPy. If the versions match, and NumPy's own calls in the same run have the
+recorded counts, the counts are compared. Otherwise the ratios to the counts of NumPy's calls are compared, with a wider
 tolerance. Without valgrind the program prints that valgrind is missing, and measures nothing. Run the program with a
 release build.
 """
@@ -26,7 +26,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-BASELINE = Path(__file__).parent.parent / "instructions.json"
+BASELINE = Path(__file__).parent.parent / "instruction_counts.json"
 TURNS = 200
 # A call is a regression if its instruction count exceeds the count in the baseline by more than this fraction.
 TOLERANCE = 0.05

@@ -21,8 +21,8 @@ class Goal:
 
     what: str
     unit: str
-    # Name of a case in calls.py or of a transfer in transfers.py. Only transfers have a `size`, and a `floor`: the name
-    # of the driver's own transfer.
+    # Name of a case in small_calls.py or of a transfer in transfers.py. Only transfers have a `size`, and a `floor`:
+    # the name of the driver's own transfer.
     name: str
     limit: float
     over_floor: bool = False

@@ -1,6 +1,7 @@
 """Compare builds of PyGPU by alternating the same calls, to measure the cost of a change.
 
-    python benches/python/against.py FOLDER ... [--this FOLDER ...] [--rounds 7] [--sizes BYTES ...] [--json FILE]
+    python benches/python/compare_builds.py FOLDER ... [--this FOLDER ...] [--rounds 7] [--sizes BYTES ...]
+        [--json FILE]
 
 Two sides are compared: the packages in each FOLDER (`pip install --target FOLDER other.whl`), and those of `--this`, by
 default the installed package. Builds run alternately in separate processes. The linker's placement of functions changes
@@ -31,13 +32,13 @@ Figures = dict[str, float]
 
 def measure(sizes: list[int], path: Path) -> None:
     """Measure all timed calls with the build of PyGPU that this process imports, and return each call's seconds."""
-    import libraries
+    import compared_libraries
     from launches import host_time, medians, pygpu_graph, pygpu_launches, replay_time
     from worker import Settings, measure_calls, measure_transfers
 
     import PyGPU
 
-    library = libraries.PROCESSES["PyGPU"]()
+    library = compared_libraries.PROCESSES["PyGPU"]()
     settings = Settings(backend=library.backend, sizes=sizes)
     found: Figures = {}
     for name, figures in measure_calls(library, settings)["calls"].items():

@@ -1,6 +1,6 @@
 """Compare stencils of slices, and functions of many instructions, with torch and CuPy.
 
-    python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
+    python benches/python/stencils.py [--bytes N] [--rounds 5] [--json FILE]
 
 The unit is gigabytes per second of necessary traffic. A stencil combines each element with its neighbours. The traffic
 of a stencil is the plane or cube, read once, and the result, written once; the traffic of a function is its operands
@@ -76,4 +76,4 @@ def small(library: Library) -> dict[str, float]:
 
 if __name__ == "__main__":
     os.environ["PYGPU_FUSION"] = "auto"
-    measure(__doc__, "neighbours", large, small)
+    measure(__doc__, "stencils", large, small)

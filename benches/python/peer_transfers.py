@@ -1,6 +1,6 @@
 """Measure transfers between two devices in GB/s: copies, strided copies and sums, against the driver and torch.
 
-    python benches/python/peer.py [--bytes 268435456 1073741824] [--json FILE]
+    python benches/python/peer_transfers.py [--bytes 268435456 1073741824] [--json FILE]
 
 Three cases are measured:
 

@@ -1,6 +1,6 @@
 """Compare sorting with torch and CuPy, in billions of keys per second.
 
-    python benches/python/order.py [--bytes N] [--rounds 5] [--json FILE]
+    python benches/python/sorting.py [--bytes N] [--rounds 5] [--json FILE]
 
 Each key is counted once, regardless of how often a sort reads it; `unique` gets a quarter of the keys. Times of large
 arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the call
@@ -58,4 +58,4 @@ def small(library: Library) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    measure(__doc__, "order", large, small, "Gkey/s")
+    measure(__doc__, "sorting", large, small, "Gkey/s")

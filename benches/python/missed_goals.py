@@ -1,6 +1,6 @@
 """Measure the benchmarks in which PyGPU's last result was slower than torch, CuPy or JAX, or than PyGPU's goal.
 
-    python benches/python/last_rows.py [--rows TEXT ...] [--seconds 290] [--bytes N] [--json FILE] [--quick]
+    python benches/python/missed_goals.py [--rows TEXT ...] [--seconds 290] [--bytes N] [--json FILE] [--quick]
 
 All libraries run in one session. The table shows for each benchmark the median of PyGPU, the median of the best other
 library, their ratio (PyGPU is faster if it exceeds 1), the goal, and the limit: the value of the driver, of the
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import machine
-from last_rows_groups import BATCHES, GROUPS, OWN, SIDES, Results, Settings
+from missed_goal_groups import BATCHES, GROUPS, OWN, SIDES, Results, Settings
 
 # PyGPU reaches its goal even if it is slower than the best other library by this fraction, because times are noisy.
 NOISE = 0.02
@@ -197,7 +197,7 @@ def content(rows: list[Row], results: dict[str, Results], about: dict[str, Any])
     """Return the content of the result file, as a dictionary."""
     failures = {f"{group}: {what}": why for group, one in results.items() for what, why in one.failures.items()}
     return {
-        "benchmark": "last_rows",
+        "benchmark": "missed_goals",
         "rows": [row.evaluate(results) for row in rows],
         "measured": {group: one.rows for group, one in results.items()},
         "failures": failures,

@@ -1,4 +1,4 @@
-"""Measure the groups of benchmarks that last_rows.py lists as rows of its table; each group runs in a separate process.
+"""Measure the groups of benchmarks that missed_goals.py lists in its table; each group runs in a separate process.
 
 A row has a value for each library. Rates on the device are measured in a burst of at most 20 calls after a pause, when
 the device's clock is highest. For PyGPU and the fastest other library a sustained rate is also measured, after 0.25 s
@@ -222,7 +222,7 @@ def small(results: Results, settings: Settings) -> None:
 
 def driver_launch() -> float:
     """Return the microseconds of the driver's launch of an empty kernel with five arguments, in a loop in C."""
-    from floor import Floor
+    from driver_calls import Floor
 
     loop = Floor().timer("launch, 5 arguments")
     return statistics.median(1e6 * loop(200) / 200 for _ in range(15))

@@ -1,4 +1,4 @@
-"""Test benches/python/last_rows.py, which compares single benchmarks with other libraries, goals and limits."""
+"""Test benches/python/missed_goals.py, which compares single benchmarks with other libraries, goals and limits."""
 
 import importlib
 import json
@@ -16,11 +16,11 @@ FOLDER = Path(__file__).parents[2] / "benches" / "python"
 
 @pytest.fixture(scope="module")
 def rows() -> ModuleType:
-    """Import last_rows.py. Its folder is put on the import path, because the modules in the folder import each
+    """Import missed_goals.py. Its folder is put on the import path, because the modules in the folder import each
     other."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
-    return importlib.import_module("last_rows")
+    return importlib.import_module("missed_goals")
 
 
 def test_benchmark_rate_equal_to_goal_or_higher_reaches_goal(rows: ModuleType) -> None:
@@ -48,14 +48,14 @@ def test_goal_relative_to_driver_requires_measured_time_of_driver(rows: ModuleTy
     assert (found["met"], found["goal"]) == (True, 3.05)
 
 
-def test_benchmarks_of_last_rows_have_known_groups_and_distinct_names(rows: ModuleType) -> None:
+def test_benchmarks_of_missed_goals_have_known_groups_and_distinct_names(rows: ModuleType) -> None:
     assert len({row.what for row in rows.ROWS}) == len(rows.ROWS)
     assert {row.group for row in rows.ROWS} == set(rows.GROUPS)
 
 
-def test_quick_run_of_last_rows_measures_selected_benchmarks(tmp_path: Path) -> None:
+def test_quick_run_of_missed_goals_measures_selected_benchmarks(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    command = [sys.executable, str(FOLDER / "last_rows.py"), "--quick", "--json", str(path)]
+    command = [sys.executable, str(FOLDER / "missed_goals.py"), "--quick", "--json", str(path)]
     command += ["--rows", "tril", "cholesky of 1000 x 16"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,8 +1,8 @@
 """Measure the driver's own calls without a library, as the lower bound of all times.
 
-The calls run in loops in C (floor.c) if a compiler is available. Otherwise they run through ctypes. The times then
-include the cost of ctypes, which is also reported separately. The hardware's copies are measured too: copies of pinned
-memory, and the driver's copy of pageable memory.
+The calls run in loops in C (driver_calls.c) if a compiler is available. Otherwise they run through ctypes. The times
+then include the cost of ctypes, which is also reported separately. The hardware's copies are measured too: copies of
+pinned memory, and the driver's copy of pageable memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from libraries import FIVE, Library
+from compared_libraries import FIVE, Library
 from transfers import Arrays, TimedTransfer
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
@@ -194,13 +194,13 @@ class Floor(Library):
 
 
 def compiled() -> Any:
-    """Compile the loops of floor.c and return the loaded library, or None without a compiler."""
+    """Compile the loops of driver_calls.c and return the loaded library, or None without a compiler."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "floor.so"
-        source = Path(__file__).parent / "floor.c"
+        source = Path(__file__).parent / "driver_calls.c"
         command = [*compiler.split(), "-O2", "-shared", "-fPIC", "-o", str(path), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

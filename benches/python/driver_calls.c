@@ -1,4 +1,4 @@
-/* Loops over functions of the driver; floor.py looks up the functions and prepares their arguments.
+/* Loops over functions of the driver; driver_calls.py looks up the functions and prepares their arguments.
  *
  * Every called function takes only integers and pointers and returns an int. With the calling conventions of x86-64 and
  * aarch64, functions with fewer than six parameters can therefore be called by one prototype with six words. The result is
