@@ -5,7 +5,8 @@
 
 Two sides are compared: the packages in each FOLDER (`pip install --target FOLDER other.whl`), and those of `--this`, by
 default the installed package. Builds run alternately in separate processes. The linker's placement of functions changes
-the speed of a build. To average this out, give each side several builds of one source (`tools/link_layouts.sh`).
+the speed of a build. To average this out, give each side several builds of one source
+(`tools/link_function_orders.sh`).
 
 The speed of a whole process varies by up to a third, so the value of a build is the minimum over the rounds. The value
 of a side, FOLDER or `--this`, is the median over its builds. `ratio` is the value of the `--this` side divided by that

@@ -11,7 +11,7 @@ import numpy as np
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check
+from binding_checks import check
 
 # f2py has no function addresses: the library's own function frees memory.
 heat_free = ctypes.CDLL(str(Path(heat_f2py.__file__).with_name("libheat.so"))).heat_free

@@ -2,7 +2,7 @@
 ====================================
 
 Each step uses the slope of every point towards its four neighbours, by slices of the array that are views. A mask
-defines the wall. Run as ``python waves.py waves.png`` (needs Pillow).
+defines the wall. Run as ``python water_waves.py waves.png`` (needs Pillow).
 """
 
 import sys

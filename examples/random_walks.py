@@ -2,7 +2,7 @@
 =========================
 
 Twenty thousand random walks, and the number of visits of each position: random numbers, a cumulative sum, counts
-and percentiles, all on the device. Run as ``python walks.py walks.png`` (needs Pillow).
+and percentiles, all on the device. Run as ``python random_walks.py walks.png`` (needs Pillow).
 """
 
 import sys

@@ -2,7 +2,7 @@
 =====================
 
 A map of the Earth, each point computed by one thread. A file in this folder lists the locations; a point has
-the colour of the nearest one along the sphere. Run as ``python zones.py zones.png`` (needs Pillow).
+the colour of the nearest one along the sphere. Run as ``python time_zones.py zones.png`` (needs Pillow).
 """
 
 import sys

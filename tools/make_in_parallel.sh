@@ -2,7 +2,7 @@
 # Run make for each PART, in the given order. At most four parts run at a time, and at most one more than the cores: a part that
 # waits for streams, processes or the network leaves its core idle, and each part needs up to 2 GB of memory.
 #
-#   MAKE=make tools/at_once.sh PART...
+#   MAKE=make tools/make_in_parallel.sh PART...
 #
 # Each part runs to its end even if another part fails. The logs are written to build/parts, and failures are printed last.
 rm -rf build/parts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Link the release build of a checkout several times for benches/python/compare_builds.py, each time with the functions in another order.
 #
-#     tools/link_layouts.sh CHECKOUT FOLDER [COUNT]
+#     tools/link_function_orders.sh CHECKOUT FOLDER [COUNT]
 #
 # FOLDER/0, FOLDER/1 and so on contain the package as pip would install it; FOLDER/0 is linked like a release. The address of a
 # function changes the time of a 50 ns call by up to a tenth in any build. Therefore a difference between two builds is caused by

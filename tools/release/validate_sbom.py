@@ -1,4 +1,4 @@
-"""Check a bill of materials against the schema of CycloneDX: ``python tools/release/valid_bill.py FILE``."""
+"""Check a bill of materials against the schema of CycloneDX: ``python tools/release/validate_sbom.py FILE``."""
 
 from __future__ import annotations
 
