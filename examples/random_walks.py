@@ -18,10 +18,10 @@ def walks(count: int, steps: int) -> PyGPU.GPUArray:
     return PyGPU.random.default_rng(7).standard_normal((count, steps), dtype=np.float32).cumsum(axis=1)
 
 
-def visits(places: PyGPU.GPUArray, limit: float, rows: int) -> np.ndarray:
+def visits(positions: PyGPU.GPUArray, limit: float, rows: int) -> np.ndarray:
     """Return the number of walks in each of `rows` intervals between -limit and limit, after each step."""
-    _, steps = places.shape
-    row = ((limit - places) * (rows / (2 * limit))).clip(0, rows - 1).astype(np.int64)
+    _, steps = positions.shape
+    row = ((limit - positions) * (rows / (2 * limit))).clip(0, rows - 1).astype(np.int64)
     cells = row * steps + PyGPU.arange(steps)
     return PyGPU.bincount(cells.ravel(), minlength=rows * steps).reshape(rows, steps).get()
 
@@ -30,12 +30,12 @@ def main(path: Path, count: int = 20_000, steps: int = 800, rows: int = 400) -> 
     """Walk, count, and write the PNG."""
     from PIL import Image
 
-    places = walks(count, steps)
+    positions = walks(count, steps)
     limit = 3 * steps**0.5
-    seen = np.log1p(visits(places, limit, rows))
+    seen = np.log1p(visits(positions, limit, rows))
     share = (seen / seen.max())[..., None]
     image = share * np.array([255, 190, 70]) + (1 - share) * np.array([25, 10, 45])
-    lines = PyGPU.percentile(places, [5, 25, 50, 75, 95], axis=0).get()
+    lines = PyGPU.percentile(positions, [5, 25, 50, 75, 95], axis=0).get()
     for line in lines:
         image[np.clip((limit - line) * rows / (2 * limit), 0, rows - 1).astype(int), np.arange(steps)] = 255
     Image.fromarray(image.astype(np.uint8)).save(path)

@@ -100,10 +100,10 @@ def python_type(text: str, classes: dict[str, str]) -> str | None:
 
 def result_of(item: Item, classes: dict[str, str]) -> str:
     """Return the Python type of the result of an item without a pyo3 signature."""
-    if item.stub and (given := re.fullmatch(r"-> (.*)", item.stub[0])):
-        return given[1]
-    found = re.search(r"->(.*?)(?:where\b.*)?$", item.head, re.DOTALL)
-    known = python_type(" ".join(found[1].split()) if found else "()", classes)
+    if item.stub and (match := re.fullmatch(r"-> (.*)", item.stub[0])):
+        return match[1]
+    match = re.search(r"->(.*?)(?:where\b.*)?$", item.head, re.DOTALL)
+    known = python_type(" ".join(match[1].split()) if match else "()", classes)
     if known is None:
         raise DeclarationError(f"{item.location}: {item.name}: the type in Python is missing; add // stub: -> type")
     return known
@@ -221,11 +221,11 @@ def special_ufuncs() -> str:
     lines += ["from PyGPU._core import GPUArray, Ufunc", ""]
     for path in sorted(SPECIAL_TABLES.glob("*.rs")):
         for entry in re.split(r"\bspecial!\(\s*(?=\")", path.read_text(encoding="utf-8"))[1:]:
-            found = re.match(r'"(\w+)"\s*\([\w, ]*\)\s*"([^"]*)"', entry)
-            if found is None:
+            match = re.match(r'"(\w+)"\s*\([\w, ]*\)\s*"([^"]*)"', entry)
+            if match is None:
                 raise DeclarationError(f"{rust.where(path)}:1: an entry without name or summary: {entry[:40]}")
             kind = "Ufunc[tuple[GPUArray, GPUArray]]" if "Some(" in entry else "Ufunc"
-            lines += [f"{found[1]}: {kind}", f'"""{found[2]}"""']
+            lines += [f"{match[1]}: {kind}", f'"""{match[2]}"""']
     return "\n".join(lines) + "\n"
 
 

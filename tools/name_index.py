@@ -96,13 +96,13 @@ def definitions(tree: ast.Module) -> Iterator[str]:
 def declared() -> list[Name]:
     """Return all public names, first the names of the native module."""
     _, exported, *_ = core_stub.read()
-    found = [one for one in exported if one.group is not None]
-    listed = {one.name for one in found}
+    names = [one for one in exported if one.group is not None]
+    listed = {one.name for one in names}
     ufuncs = [name for name in core_stub.values(exported) if name not in listed]
-    found += [Name(name, "values", "Functions of each element", core_stub.TABLE, 1) for name in ufuncs]
+    names += [Name(name, "values", "Functions of each element", core_stub.TABLE, 1) for name in ufuncs]
     for path in sorted(PACKAGE.rglob("*.py")):
-        found += marks(path, path.read_text(encoding="utf-8"))
-    return found
+        names += marks(path, path.read_text(encoding="utf-8"))
+    return names
 
 
 def errors(names: Iterable[Name]) -> Iterator[str]:

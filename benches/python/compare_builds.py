@@ -41,16 +41,16 @@ def measure(sizes: list[int], path: Path) -> None:
 
     library = compared_libraries.PROCESSES["PyGPU"]()
     settings = Settings(backend=library.backend, sizes=sizes)
-    found: Figures = {}
+    seconds_by_call: Figures = {}
     for name, figures in measure_calls(library, settings)["calls"].items():
-        found[name] = figures["PyGPU"] / 1e9
+        seconds_by_call[name] = figures["PyGPU"] / 1e9
     for way, by_size in measure_transfers(library, settings)["transfers"].items():
-        found |= {f"{way}, {size} bytes": seconds for size, seconds in by_size.items()}
+        seconds_by_call |= {f"{way}, {size} bytes": seconds for size, seconds in by_size.items()}
     timers = {name: host_time(launch) for name, launch in pygpu_launches().items()}
     if PyGPU.backend_name() != "cpu":
         timers["a kernel of a graph"] = replay_time(pygpu_graph())
-    found |= medians(timers, 7)
-    path.write_text(json.dumps(found))
+    seconds_by_call |= medians(timers, 7)
+    path.write_text(json.dumps(seconds_by_call))
 
 
 def run(folder: str | None, sizes: list[int]) -> Figures:
@@ -110,15 +110,17 @@ def main() -> None:
     if not arguments.folders:
         parser.error("name the folder of the other PyGPU")
     sides = [arguments.this, arguments.folders]
-    found: list[list[list[Figures]]] = [[[] for _ in side] for side in sides]
+    results: list[list[list[Figures]]] = [[[] for _ in side] for side in sides]
     for turn in range(arguments.rounds):
-        for place in range(max(map(len, sides))):
-            for side in (0, 1) if (turn + place) % 2 == 0 else (1, 0):
-                if place < len(sides[side]):
-                    found[side][place].append(run(sides[side][place], arguments.sizes))
-    processes = [figures for side in found for build in side for figures in build]
+        for index in range(max(map(len, sides))):
+            for side in (0, 1) if (turn + index) % 2 == 0 else (1, 0):
+                if index < len(sides[side]):
+                    results[side][index].append(run(sides[side][index], arguments.sizes))
+    processes = [figures for side in results for build in side for figures in build]
     names = [name for name in processes[0] if all(name in figures for figures in processes)]
-    rows = [row(name, *([[figures[name] for figures in build] for build in side] for side in found)) for name in names]
+    rows = [
+        row(name, *([[figures[name] for figures in build] for build in side] for side in results)) for name in names
+    ]
     for one in sorted(rows, key=lambda one: -one["ratio"]):
         print(
             f"{one['what']:45}{one['this_us']:12.3f}{one['other_us']:12.3f}{one['ratio']:8.3f}{one['medians']:8.3f}"

@@ -51,9 +51,9 @@ class Driver:
 
     def made(self, name: str, kind: type = ctypes.c_void_p, *arguments: Any) -> Any:
         """Call a driver function, and return the value that the function writes through its first argument."""
-        place = kind()
-        getattr(self, name)(ctypes.byref(place), *arguments)
-        return place
+        output = kind()
+        getattr(self, name)(ctypes.byref(output), *arguments)
+        return output
 
 
 class Floor(Library):
@@ -158,11 +158,11 @@ class Floor(Library):
         module = driver.made("cuModuleLoadData", ctypes.c_void_p, ctypes.c_char_p(PTX))
         kernel = driver.made("cuModuleGetFunction", ctypes.c_void_p, module, ctypes.c_char_p(b"nothing"))
         values = [WORD(1), WORD(2), WORD(3), WORD(4), ctypes.c_float(5)]
-        places = (ctypes.c_void_p * 5)(*(ctypes.addressof(value) for value in values))
+        pointers = (ctypes.c_void_p * 5)(*(ctypes.addressof(value) for value in values))
         if self.loops is None:
 
             def launch() -> None:
-                library.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, self.stream, places, None)
+                library.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, self.stream, pointers, None)
 
             return Library("launch", {"launch": launch, "values": values}).timer("launch()")
         used = (library.cuLaunchKernel, library.cuStreamSynchronize)
@@ -170,10 +170,10 @@ class Floor(Library):
         words = [WORD(kernel.value), WORD(self.stream.value)]
 
         def run(turns: int) -> float:
-            # `places` contains the addresses of the objects in `values`. This reference to `values` keeps the objects
+            # `pointers` contains the addresses of the objects in `values`. This reference to `values` keeps the objects
             # alive.
             assert values
-            return self.loops.repeat_launch(ctypes.c_long(turns), *functions, *words, places)
+            return self.loops.repeat_launch(ctypes.c_long(turns), *functions, *words, pointers)
 
         return self._seconds(run, "launch")
 

@@ -63,8 +63,8 @@ def measured(cache: Path) -> dict[str, Any]:
     """Run the measured program in a new process with the given cache folder, and return the numbers that it prints."""
     environment = {**os.environ, "PYGPU_CACHE_DIR": str(cache)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 def size(folder: Path) -> int:
@@ -80,33 +80,33 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 def states(folder: Path) -> dict[str, Any]:
     """Measure the program in each state of one cache folder: first empty, then full, then read-only."""
-    found = {"empty": measured(folder), "full": measured(folder)}
-    found["full"]["cache_bytes"] = size(folder)
+    results = {"empty": measured(folder), "full": measured(folder)}
+    results["full"]["cache_bytes"] = size(folder)
     if os.geteuid() != 0:
         set_writable(folder, writable=False)
         try:
-            found["read-only, full"] = measured(folder)
+            results["read-only, full"] = measured(folder)
         finally:
             set_writable(folder, writable=True)
-    return found
+    return results
 
 
 def main() -> None:
     """Measure all states of the kernel cache, print a table, and write the JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="file for the result")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = states(Path(folder))
-    for state, result in found.items():
+        results = states(Path(folder))
+    for state, result in results.items():
         print(f"cache {state} ({result['backend']})")
         for name, milliseconds in result["milliseconds"].items():
             print(f"  {name:24}{milliseconds:10.2f} ms")
         for name, count in result["resident_bytes"].items():
             print(f"  {name:24}{count / 1e6:10.1f} MB resident")
-    print(f"size of the cache: {found['full']['cache_bytes'] / 1e6:.1f} MB")
-    if given.json:
-        machine.write(given.json, {"machine": machine.describe(), "states": found})
+    print(f"size of the cache: {results['full']['cache_bytes'] / 1e6:.1f} MB")
+    if arguments.json:
+        machine.write(arguments.json, {"machine": machine.describe(), "states": results})
 
 
 if __name__ == "__main__":

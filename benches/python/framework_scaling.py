@@ -153,9 +153,9 @@ def workers(count: int, threads: int = 2) -> Iterator[Any]:
     from distributed import Client, Nanny, Scheduler, SpecCluster
 
     variable = {"cuda": "CUDA_VISIBLE_DEVICES", "hip": "HIP_VISIBLE_DEVICES"}.get(PyGPU.backend_name(), "PYGPU_DEVICE")
-    given = os.environ.get(variable, "").split(",")
+    visible = os.environ.get(variable, "").split(",")
     # Each worker gets a subset of the devices that are visible to this process.
-    numbers = given if len(given) >= count and given[0] else [str(number) for number in range(count)]
+    numbers = visible if len(visible) >= count and visible[0] else [str(number) for number in range(count)]
     if variable == "PYGPU_DEVICE":
         numbers = [str(number % PyGPU.device_count()) for number in range(count)]
     here = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
@@ -205,7 +205,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
 
     turns = turns_for(chunk)
     meta = PyGPU.empty(0, np.float32)
-    found: dict[str, dict[int, float]] = {name: {} for name in (FILE, PLAIN, RESIDENT)}
+    seconds: dict[str, dict[int, float]] = {name: {} for name in (FILE, PLAIN, RESIDENT)}
     totals = []
     length = nbytes // 4
     step = -(-length // CHUNKS)
@@ -223,7 +223,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
                 total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
             totals.append(float(total))
-            found[FILE][count] = statistics.median(took[1:])
+            seconds[FILE][count] = statistics.median(took[1:])
 
             addresses = list(client.scheduler_info()["workers"])
             starts = range(0, length, step)
@@ -239,7 +239,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
                 total = sum(client.gather(sums))
                 took.append(time.perf_counter() - begun)
             totals.append(total)
-            found[PLAIN][count] = statistics.median(took[1:])
+            seconds[PLAIN][count] = statistics.median(took[1:])
 
             make = [
                 client.submit(PyGPU.ones, chunk, np.float32, workers=[addresses[n % count]], pure=False)
@@ -255,11 +255,11 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
                 finished(client)
                 took.append(time.perf_counter() - begun)
                 del done
-            found[RESIDENT][count] = statistics.median(took[1:])
+            seconds[RESIDENT][count] = statistics.median(took[1:])
             del resident, make
     return {
-        "seconds": {name: {str(count): one for count, one in row.items()} for name, row in found.items()},
-        "two / one": {name: row[1] / row[2] for name, row in found.items()},
+        "seconds": {name: {str(count): one for count, one in row.items()} for name, row in seconds.items()},
+        "two / one": {name: row[1] / row[2] for name, row in seconds.items()},
         # The order in which the chunks are summed may vary, so the sums may differ by rounding.
         "the same sum": bool(np.allclose(totals, totals[0], rtol=1e-12, atol=0)),
         "turns": turns,
@@ -275,20 +275,22 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the file is made; the system's own by default")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true", help="small: whether it runs")
-    given = parser.parse_args()
-    if given.quick:
-        given.bytes, given.data, given.rounds = 1 << 24, 1 << 24, 1
-    results: dict[str, Any] = {"benchmark": "framework_scaling", "bytes": given.bytes, "data": given.data}
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.bytes, arguments.data, arguments.rounds = 1 << 24, 1 << 24, 1
+    results: dict[str, Any] = {"benchmark": "framework_scaling", "bytes": arguments.bytes, "data": arguments.data}
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         path = Path(folder) / "values.npy"
-        write(path, max(given.bytes, given.data))
-        results["maps"] = maps(path, given.bytes, given.rounds)
+        write(path, max(arguments.bytes, arguments.data))
+        results["maps"] = maps(path, arguments.bytes, arguments.rounds)
         print(results["maps"], flush=True)
-        write(path, given.data)
-        results["dask"] = scaling(path, given.data, given.rounds, RESIDENT_CHUNK >> (8 if given.quick else 0))
+        write(path, arguments.data)
+        results["dask"] = scaling(
+            path, arguments.data, arguments.rounds, RESIDENT_CHUNK >> (8 if arguments.quick else 0)
+        )
         print(results["dask"], flush=True)
-    if given.json:
-        machine.write(given.json, results)
+    if arguments.json:
+        machine.write(arguments.json, results)
 
 
 if __name__ == "__main__":

@@ -112,13 +112,13 @@ def turn() -> None:
 
 def totals(folder: Path) -> list[int]:
     """Return the instruction counts between callgrind's marks, in the order in which the program ran."""
-    found = {}
+    counts = {}
     for path in folder.glob("out.*"):
         match = re.search(r"^totals: (\d+)", path.read_text(errors="replace"), re.MULTILINE)
         if match is None:
             raise RuntimeError(f"callgrind wrote no totals into {path.name}")
-        found[int(path.suffix[1:])] = int(match[1])
-    return [found[number] for number in sorted(found)]
+        counts[int(path.suffix[1:])] = int(match[1])
+    return [counts[number] for number in sorted(counts)]
 
 
 def count(valgrind: str, program: str) -> Counts:
@@ -147,8 +147,8 @@ def count(valgrind: str, program: str) -> Counts:
     if len(marks) != 3 * len(STATEMENTS):
         raise RuntimeError(f"{len(marks)} counts for {3 * len(STATEMENTS)} marks: did anything else call getppid?")
     counts: Counts = {}
-    for place, (call, library, _) in enumerate(STATEMENTS):
-        once, twice = marks[3 * place + 1 : 3 * place + 3]
+    for index, (call, library, _) in enumerate(STATEMENTS):
+        once, twice = marks[3 * index + 1 : 3 * index + 3]
         counts.setdefault(call, {})[library] = round((twice - once) / TURNS)
     for call, figures in counts.items():
         if call != LOOP:
@@ -183,26 +183,26 @@ def least(one: Counts, other: Counts) -> Counts:
 
 def regressions(counts: Counts, before: Counts) -> list[str]:
     """Return the calls whose instruction counts exceed the baseline, and the calls that the baseline lacks."""
-    found = []
+    messages = []
     for call, figures in counts.items():
         if call not in before:
-            found.append(f"{call} is not in the baseline")
+            messages.append(f"{call} is not in the baseline")
         elif call != LOOP and figures["PyGPU"] > before[call]["PyGPU"] * (1 + TOLERANCE):
-            found.append(f"{call}: {figures['PyGPU']} instructions, {before[call]['PyGPU']} in the baseline")
-    return found
+            messages.append(f"{call}: {figures['PyGPU']} instructions, {before[call]['PyGPU']} in the baseline")
+    return messages
 
 
 def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
     """Return the calls whose ratio to NumPy's instruction count exceeds the ratio in the baseline."""
-    found = []
+    messages = []
     for call, figures in counts.items():
         was = before.get(call, {})
         if call == LOOP or "NumPy" not in figures or "NumPy" not in was:
             continue
         ratio, earlier = figures["PyGPU"] / figures["NumPy"], was["PyGPU"] / was["NumPy"]
         if ratio > earlier * (1 + RATIO_TOLERANCE):
-            found.append(f"{call}: {ratio:.2f} of NumPy's instructions, {earlier:.2f} in the baseline")
-    return found
+            messages.append(f"{call}: {ratio:.2f} of NumPy's instructions, {earlier:.2f} in the baseline")
+    return messages
 
 
 def table(counts: Counts, before: Counts) -> None:
@@ -250,12 +250,12 @@ def main() -> int:
     other = other_machine(counts, versions, baseline)
     if other is not None:
         print(f"only the ratios to NumPy are compared: {other}")
-    found = ratio_regressions(counts, baseline["counts"]) if other else regressions(counts, baseline["counts"])
-    for line in found:
+    messages = ratio_regressions(counts, baseline["counts"]) if other else regressions(counts, baseline["counts"])
+    for line in messages:
         print(f"regression: {line}")
-    if found:
+    if messages:
         print("is this a release build? If the change is meant: make instructions INSTRUCTIONS=--update")
-    return 1 if found else 0
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

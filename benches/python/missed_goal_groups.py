@@ -51,7 +51,7 @@ class Settings:
     quick: bool = False
     rounds: int = 5
     until: float = float("inf")
-    wanted: list[str] = field(default_factory=list)
+    call_names: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -59,8 +59,8 @@ class Settings:
         return self.bytes // 4
 
     def wants(self, name: str) -> bool:
-        """Return whether a call is to be measured: a call named in `wanted`, or any call if `wanted` is empty."""
-        return not self.wanted or name in self.wanted
+        """Return whether a call is to be measured: a call in `call_names`, or any call if that is empty."""
+        return not self.call_names or name in self.call_names
 
 
 @dataclass
@@ -142,7 +142,7 @@ def device(results: Results, settings: Settings) -> None:
     rates(results, [(Library(OWN), {name: call for name, call in limits.items() if settings.wants(name)})], settings)
     del limits
     for family, (function, names) in FAMILIES.items():
-        if settings.wanted and not any(name.startswith(f"{family}: ") for name in settings.wanted):
+        if settings.call_names and not any(name.startswith(f"{family}: ") for name in settings.call_names):
             continue
         make = getattr(importlib.import_module(family), function)
         columns = []

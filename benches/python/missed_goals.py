@@ -167,7 +167,7 @@ def measure(group: str, calls: list[str], settings: Settings) -> Results:
         return Results(failures={group: "no time was left"})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "found.json"
-        options = vars(settings) | {"wanted": calls}
+        options = vars(settings) | {"call_names": calls}
         command = [sys.executable, __file__, "--work", group, json.dumps(options), str(path)]
         try:
             done = subprocess.run(
@@ -234,12 +234,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=290, help="begin no row later (290)")
     parser.add_argument("--quick", action="store_true", help="small operands, on any machine")
     parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
-    rows = [row for row in ROWS if not given.rows or any(text in row.what for text in given.rows)]
+    arguments = parser.parse_args()
+    rows = [row for row in ROWS if not arguments.rows or any(text in row.what for text in arguments.rows)]
     if not rows:
-        parser.error(f"no row has one of {given.rows} in its name; the rows: {[row.what for row in ROWS]}")
-    nbytes = given.bytes or (1 << 18 if given.quick else 1 << 30)
-    settings = Settings(nbytes, given.quick, 2 if given.quick else given.rounds, time.time() + given.seconds)
+        parser.error(f"no row has one of {arguments.rows} in its name; the rows: {[row.what for row in ROWS]}")
+    nbytes = arguments.bytes or (1 << 18 if arguments.quick else 1 << 30)
+    settings = Settings(
+        nbytes, arguments.quick, 2 if arguments.quick else arguments.rounds, time.time() + arguments.seconds
+    )
     results: dict[str, Results] = {}
     about = machine.describe()
     for group in dict.fromkeys(row.group for row in sorted(rows, key=lambda row: list(GROUPS).index(row.group))):
@@ -247,8 +249,8 @@ def main() -> None:
         calls = {call for row in rows if row.group == group for call in (row.call, row.limit)}
         results[group] = measure(group, sorted(calls), settings)
         print(f"{group}: {time.monotonic() - begun:.1f} s", file=sys.stderr, flush=True)
-        if given.json:
-            machine.write(given.json, content(rows, results, about))
+        if arguments.json:
+            machine.write(arguments.json, content(rows, results, about))
     show(content(rows, results, about)["rows"])
     for group, one in results.items():
         for what, why in one.failures.items():

@@ -58,10 +58,10 @@ class Driver:
 
     def work(self, target: Any, source: Any) -> Callable[[], None]:
         to, there = target.device.index, source.device.index
-        places = [to, there]
+        contexts = [to, there]
         if self.is_cuda:
-            places = [_core.context_handle(to), _core.context_handle(there)]
-        first, second = (ctypes.c_void_p(place) if self.is_cuda else ctypes.c_int(place) for place in places)
+            contexts = [_core.context_handle(to), _core.context_handle(there)]
+        first, second = (ctypes.c_void_p(context) if self.is_cuda else ctypes.c_int(context) for context in contexts)
         nbytes, stream = ctypes.c_size_t(target.nbytes), ctypes.c_void_p(PyGPU.default_stream(there).handle)
         arguments = (ctypes.c_void_p(target.ptr), first, ctypes.c_void_p(source.ptr), second, nbytes, stream)
 
@@ -129,15 +129,15 @@ def in_two_processes(nbytes: int) -> dict[str, Any]:
     commands = [[sys.executable, __file__, "--rank", str(rank), "--bytes", str(nbytes)] for rank in (0, 1)]
     both = [subprocess.Popen(each, env=environment, stdout=subprocess.PIPE, text=True) for each in commands]
     try:
-        said = [each.communicate(timeout=240)[0] for each in both]
+        outputs = [each.communicate(timeout=240)[0] for each in both]
     except subprocess.TimeoutExpired:
-        said = ["", ""]
+        outputs = ["", ""]
     finally:
         for each in both:
             each.kill()
-    if any(each.returncode for each in both) or not said[0]:
+    if any(each.returncode for each in both) or not outputs[0]:
         return {"case": "all_reduce", "bytes": nbytes, "error": "a process failed or took too long"}
-    return json.loads(said[0].splitlines()[-1])
+    return json.loads(outputs[0].splitlines()[-1])
 
 
 def main() -> None:
@@ -145,22 +145,22 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, nargs="+", default=[1 << 28, 1 << 30])
     parser.add_argument("--json")
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.rank is not None:
-        print(json.dumps(sums(given.bytes[0], given.rank)), flush=True)
+    arguments = parser.parse_args()
+    if arguments.rank is not None:
+        print(json.dumps(sums(arguments.bytes[0], arguments.rank)), flush=True)
         return
     if PyGPU.backend_name() == "cpu" or PyGPU.device_count() < 2:
         raise SystemExit("needs two GPUs")
     results = []
-    for nbytes in given.bytes:
-        found = [*copies(nbytes, 1, 0), *copies(nbytes, 0, 1)]
+    for nbytes in arguments.bytes:
+        entries = [*copies(nbytes, 1, 0), *copies(nbytes, 0, 1)]
         PyGPU.trim_memory()
-        found += [in_two_processes(nbytes)] if PyGPU.backend_name() == "cuda" and has_torch() else []
-        results += found
-        for each in found:
+        entries += [in_two_processes(nbytes)] if PyGPU.backend_name() == "cuda" and has_torch() else []
+        results += entries
+        for each in entries:
             print(json.dumps(each), flush=True)
-    if given.json:
-        machine.write(given.json, {"results": results})
+    if arguments.json:
+        machine.write(arguments.json, {"results": results})
 
 
 def has_torch() -> bool:

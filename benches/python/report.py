@@ -106,20 +106,20 @@ def call_table(results: dict[str, Any]) -> str:
 
 def transfer_table(results: dict[str, Any]) -> str:
     """Format the table of transfers: GB/s of every transfer at every size."""
-    found = results["transfers"]
-    names = _columns([row["gigabytes_per_second"] for row in found], results["libraries"])
+    transfers = results["transfers"]
+    names = _columns([row["gigabytes_per_second"] for row in transfers], results["libraries"])
     rows = [
         [f"{row['way']}, {label(row['bytes'])}"]
         + [figure(row["gigabytes_per_second"].get(name), RATE) for name in names]
-        for row in found
+        for row in transfers
     ]
     return markdown_table(["GB/s", *names], rows)
 
 
 def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
     """Return the rows of a result file: the name and unit of each benchmark, and the value of each library."""
-    given = results.get("rows", {})
-    rows: dict[str, dict[str, float]] = dict(given) if isinstance(given, dict) else {}
+    entries = results.get("rows", {})
+    rows: dict[str, dict[str, float]] = dict(entries) if isinstance(entries, dict) else {}
     for one in results.get("throughput", []):
         rows.setdefault(f"{one['work']} (GB/s)", {})[one["library"]] = one["gb_per_s"]
     for spelling, value in results.get("launch_us", {}).items():

@@ -96,10 +96,10 @@ class Plan:
 
     def call(self, source: PyGPU.GPUArray, target: PyGPU.GPUArray) -> Callable[[], None]:
         """Return a function that transforms `source` into `target` and keeps both arrays alive."""
-        places = (ctypes.c_void_p(source.ptr), ctypes.c_void_p(target.ptr))
+        pointers = (ctypes.c_void_p(source.ptr), ctypes.c_void_p(target.ptr))
         if self.kind == COMPLEX:
-            return lambda _keep=(source, target): self._checked("cufftExecC2C", self.handle, *places, FORWARD)
-        return lambda _keep=(source, target): self._checked("cufftExecR2C", self.handle, *places)
+            return lambda _keep=(source, target): self._checked("cufftExecC2C", self.handle, *pointers, FORWARD)
+        return lambda _keep=(source, target): self._checked("cufftExecR2C", self.handle, *pointers)
 
 
 def _first(names: list[str]) -> ctypes.CDLL:

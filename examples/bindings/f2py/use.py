@@ -69,10 +69,10 @@ def total(x: gpuarray.GPUArray) -> float:
 
 def new(count: int) -> gpuarray.GPUArray:
     """Take ownership of the library's memory, which its own function frees."""
-    place = heat_f2py.create(count)
-    if not place:
+    address = heat_f2py.create(count)
+    if not address:
         raise MemoryError(f"heat_new({count})")
-    return gpuarray.from_pointer(place, count, "float32", owner=heat_free)
+    return gpuarray.from_pointer(address, count, "float32", owner=heat_free)
 
 
 def where(x: gpuarray.GPUArray) -> int:

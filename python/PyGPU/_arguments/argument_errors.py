@@ -84,12 +84,12 @@ def _is_operand(argument: Any) -> bool:
     return hasattr(argument, "__dlpack__") or hasattr(argument, "__cuda_array_interface__")
 
 
-def dtype_error(given: Any, cause: BaseException) -> BaseException:
+def dtype_error(dtype: Any, cause: BaseException) -> BaseException:
     """Return NumPy's error for an invalid dtype, with a hint: a dtype of similar name, or how to write a shape."""
-    if isinstance(given, str):
-        near = difflib.get_close_matches(given.lower().replace(" ", ""), _DTYPES, 1)
+    if isinstance(dtype, str):
+        near = difflib.get_close_matches(dtype.lower().replace(" ", ""), _DTYPES, 1)
         remedy = f"write {near[0]!r}" if near else "expected a name such as 'float32' or 'int64'"
-    elif isinstance(given, int):
+    elif isinstance(dtype, int):
         remedy = "expected a name such as 'float32'; several lengths of a shape are one tuple, as in zeros((2, 3))"
     else:
         return cause

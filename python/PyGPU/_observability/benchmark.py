@@ -130,10 +130,10 @@ def benchmark(
         ("max_duration", max_duration, bool(np.isreal(max_duration)), "a number of seconds"),
         ("devices", devices, isinstance(devices, tuple), "a tuple of device numbers"),
     )
-    for parameter, value, is_right, wanted in expected:
+    for parameter, value, is_right, expectation in expected:
         if not is_right:
             remedy = "; write args=(x,)" if parameter == "args" else ""
-            raise ValueError(f"benchmark(): {parameter}= is {describe(value)}; expected {wanted}{remedy}")
+            raise ValueError(f"benchmark(): {parameter}= is {describe(value)}; expected {expectation}{remedy}")
     rows = _repeated(lambda: func(*args, **kwargs), n_repeat, n_warmup, max_duration, devices)
     times = np.array(rows, dtype=np.float64)
     return BenchmarkResult(name, times[:, 0].copy(), times[:, 1:].T.copy(), devices)

@@ -73,11 +73,11 @@ def current_streams(device: int) -> Iterator[LibraryStream]:
         if module is None or getattr(module, "__name__", "").startswith("PyGPU"):
             continue  # After `as_cupy`, the module named `cupy` is part of PyGPU.
         try:
-            found = query(module, device)
+            stream = query(module, device)
         except Exception:  # A partly imported library may raise any error. The library is then omitted.
             continue
-        if found is not None:
-            handle, owner = found
+        if stream is not None:
+            handle, owner = stream
             yield LibraryStream(name, 0 if handle == 1 else handle, owner)
 
 

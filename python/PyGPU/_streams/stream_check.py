@@ -112,7 +112,7 @@ def hand_over(
 
     Returns
     -------
-    place : Origin
+    origin : Origin
     named : Stream or None
         The named stream, if it is the current stream of a library, whose object keeps the stream alive. Without this
         object, the handle may become invalid.
@@ -185,7 +185,7 @@ _TEXTS = {
 }
 
 
-def report(kind: str, waiter: int, worker: int, place: Origin | None, thread: int) -> None:
+def report(kind: str, waiter: int, worker: int, origin: Origin | None, thread: int) -> None:
     """Report unordered work that the native module has found.
 
     Parameters
@@ -194,25 +194,25 @@ def report(kind: str, waiter: int, worker: int, place: Origin | None, thread: in
         ``'use'``, ``'release'`` or ``'address'``.
     waiter, worker : int
         Handles of the stream that does not wait, and of the stream with pending work.
-    place : Origin, optional
+    origin : Origin, optional
         Location at which the memory was handed over.
     thread : int
         Identifier of the thread that found the unordered work.
     """
     frame = sys._getframe() if thread == threading.get_ident() else sys._current_frames().get(thread)
-    _tell(_TEXTS[kind].format(waiter=_name(waiter), worker=_name(worker)), place, frame)
+    _tell(_TEXTS[kind].format(waiter=_name(waiter), worker=_name(worker)), origin, frame)
 
 
 def _name(handle: int) -> str:
     return "the default stream" if handle == 0 else f"the stream {handle:#x}"
 
 
-def _tell(text: str, place: Origin | None, frame: FrameType | None) -> None:
+def _tell(text: str, origin: Origin | None, frame: FrameType | None) -> None:
     """Pass a report to the listener; without a listener, emit a warning at the line of the program."""
     frame = _program_frame(frame)
     message = f"{text}.\nFound at (most recent call last):\n{_stack(frame)}"
-    if place is not None:
-        message += f"The memory was handed over by {place.way} at (most recent call last):\n{place.stack}"
+    if origin is not None:
+        message += f"The memory was handed over by {origin.way} at (most recent call last):\n{origin.stack}"
     message = message.rstrip("\n")
     if listener is not None:
         listener(message)

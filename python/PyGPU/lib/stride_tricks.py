@@ -156,8 +156,8 @@ def _window_axes(x: _core.GPUArray, window: tuple[Any, ...], axis: ShapeLike | N
                 f"{len(window)} window_shape elements and `x.ndim` is {x.ndim}."
             )
         return tuple(range(x.ndim))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = tuple(normalize_axis(one, x.ndim) for one in given)
+    unchecked = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(normalize_axis(one, x.ndim) for one in unchecked)
     if len(window) != len(axes):
         raise ValueError(
             f"Must provide matching length window_shape and axis; got {len(window)} window_shape elements and "

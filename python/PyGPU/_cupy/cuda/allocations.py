@@ -212,6 +212,6 @@ class UnownedMemory(BaseMemory):
         if device_id < 0:
             if not self.ptr:
                 raise RuntimeError("UnownedMemory requires an explicit device_id for a null pointer")
-            found = _core.pointer_attributes(self.ptr)
-            device_id = _core.current_device() if found is None or found[1] < 0 else found[1]
+            attributes = _core.pointer_attributes(self.ptr)
+            device_id = _core.current_device() if attributes is None or attributes[1] < 0 else attributes[1]
         self.device_id = device_id

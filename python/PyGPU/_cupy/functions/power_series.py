@@ -189,8 +189,8 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> _core.GPUArray:
     if tensor:
         coefficients = coefficients.reshape(coefficients.shape + (1,) * x.ndim)
     result: _core.GPUArray = coefficients[-1] + x * 0
-    for place in range(2, len(coefficients) + 1):
-        result = coefficients[-place] + result * x
+    for index in range(2, len(coefficients) + 1):
+        result = coefficients[-index] + result * x
     return result
 
 

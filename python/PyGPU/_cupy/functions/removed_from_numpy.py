@@ -121,10 +121,10 @@ def issubsctype(arg1: Any, arg2: Any) -> bool:
 
 def sctype2char(sctype: Any) -> str:
     """Return the character code of the dtype of an object, as `numpy.dtype.char`."""
-    found = obj2sctype(sctype)
-    if found is None:
+    scalar_type = obj2sctype(sctype)
+    if scalar_type is None:
         raise ValueError(f"sctype2char: {sctype!r} is not a type of elements")
-    return str(np.dtype(found).char)
+    return str(np.dtype(scalar_type).char)
 
 
 def _removed(name: str, instead: str) -> NoReturn:

@@ -45,12 +45,12 @@ def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True)
     >>> np.dtype("?,c8", align=True).itemsize, cupy.make_aligned_dtype("?,c8").itemsize
     (12, 16)
     """
-    given = np.dtype(dtype, align=True)
-    if given.fields is None:
-        raise ValueError(f"make_aligned_dtype() only supports structured dtypes; {given} has no fields")
+    unchecked = np.dtype(dtype, align=True)
+    if unchecked.fields is None:
+        raise ValueError(f"make_aligned_dtype() only supports structured dtypes; {unchecked} has no fields")
     if alignment != -1 and (alignment <= 0 or alignment.bit_count() != 1):
         raise ValueError(f"make_aligned_dtype: alignment={alignment} is not a power of 2")
-    aligned, least = _aligned(given, recurse)
+    aligned, least = _aligned(unchecked, recurse)
     if alignment == -1:
         return aligned
     if alignment < least:

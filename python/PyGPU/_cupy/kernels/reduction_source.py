@@ -196,11 +196,11 @@ def axis_source(
             base = f"_kept.offset(({{number}})_i, {arrays})"
             if position < nin:
                 base += f" + _reduced.offset(({{number}})_J, {arrays})"
-            place = f"*({const}{element} *)((const char *)_raw_{name} + {base})"
+            location = f"*({const}{element} *)((const char *)_raw_{name} + {base})"
             if position < nin:
-                inputs.append(f"const {element} {name} = {place};")
+                inputs.append(f"const {element} {name} = {location};")
             else:
-                outputs.append(f"{element} &{name} = {place};")
+                outputs.append(f"{element} &{name} = {location};")
             arrays += 1
     nests = [
         f"const pygpu_cupy::nest<{rank}, {arrays}> {name}"

@@ -82,7 +82,7 @@ def record_definition(dtype: DType, name_of: Callable[[DType], str]) -> str:
             f"{{ typedef {name_of(kind)} type; static const int offset = {offset}; }};\n"
         )
     name = record_name(dtype)
-    type_of, place = "typename field<number>::type", "(stored + field<number>::offset)"
+    type_of, location = "typename field<number>::type", "(stored + field<number>::offset)"
     head = "    template <int number> __device__"
     return "".join(
         [
@@ -91,8 +91,8 @@ def record_definition(dtype: DType, name_of: Callable[[DType], str]) -> str:
             f"    static const int field_count = {len(fields)};\n    char stored[{dtype.itemsize}];\n",
             "    template <int number, int unused = 0> struct field;\n",
             *fields,
-            f"{head} {type_of} &at() {{ return *({type_of} *){place}; }}\n",
-            f"{head} const {type_of} &at() const {{ return *(const {type_of} *){place}; }}\n",
+            f"{head} {type_of} &at() {{ return *({type_of} *){location}; }}\n",
+            f"{head} const {type_of} &at() const {{ return *(const {type_of} *){location}; }}\n",
             "};\n#endif\n",
         ]
     )

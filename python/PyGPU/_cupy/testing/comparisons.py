@@ -205,8 +205,8 @@ def _tolerance(tolerance: Any, dtype: np.dtype[Any]) -> float:
         return float(tolerance)
     if dtype.type not in tolerance and "default" not in tolerance:
         raise TypeError(f"numpy_cupy_allclose: no tolerance for {dtype}; add it, or 'default', to {tolerance}")
-    found: float = tolerance[dtype.type if dtype.type in tolerance else "default"]
-    return found
+    value: float = tolerance[dtype.type if dtype.type in tolerance else "default"]
+    return value
 
 
 def numpy_cupy_allclose(
