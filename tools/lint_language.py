@@ -63,7 +63,7 @@ ALLOWED = {
     ("src/python/kernel/argument.rs", "lenders"): "name of a parameter",
 }
 # Files that are generated, historic, or written by other projects.
-NEVER = ("docs/results/", "docs/licenses_of_crates.txt", "benches/instructions.json")
+NEVER = ("docs/results/", "docs/licenses_of_crates.txt", "benches/instruction_counts.json")
 
 PATTERN = re.compile(
     r"(?<![\w-])(?:" + "|".join(f"(?P<w{n}>{word})" for n, word in enumerate(WORDS)) + r")(?![\w-])", re.IGNORECASE
@@ -150,10 +150,10 @@ def main() -> int:
             print(f"{count:6} {folder}")
         return 0
     files = [file for file in tracked() if not options.paths or file.startswith(tuple(options.paths))]
-    found = [(file, *report) for file in files for report in reports(file)]
-    for file, line, word, replacement in found:
+    entries = [(file, *report) for file in files for report in reports(file)]
+    for file, line, word, replacement in entries:
         print(f"{file}:{line}: '{word}': write {replacement}")
-    return 1 if found else 0
+    return 1 if entries else 0
 
 
 if __name__ == "__main__":

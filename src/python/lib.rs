@@ -44,7 +44,7 @@ mod _core {
         if !ffi::interpreter::is_main(module.py()) {
             // The imported Python module raises the error for subinterpreters. The package PyGPU imports that module
             // itself only if NumPy is not loaded yet.
-            module.py().import("PyGPU._native.interpreter")?;
+            module.py().import("PyGPU._process.main_interpreter")?;
         }
         errors::register(module)?;
         interop::dlpack::register();

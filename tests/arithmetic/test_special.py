@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 from gpu import support
-from PyGPU._native import host_functions
+from PyGPU._host_arrays import elementwise_functions
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
 # Largest error of each function in units in the last place, as stated in the manuals of CUDA and ROCm.
@@ -82,7 +82,7 @@ def test_numpy_sinc_and_i0_of_device_array_match_host_result(name: str) -> None:
 def test_special_functions_without_compiler_use_module_math(name: str) -> None:
     host = np.array([0.5, 1.5, 4.0, 300.0])
     out = np.zeros(4, "float32")
-    getattr(host_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))
+    getattr(elementwise_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))
     np.testing.assert_allclose(out[:3], exact(name, host[:3]), rtol=1e-6)
     assert out[3] == 0
     assert getattr(PyGPU, name)(PyGPU.to_gpu(host, device="cpu")).dtype == np.float64

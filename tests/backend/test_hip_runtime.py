@@ -152,7 +152,7 @@ print(code, log.value.decode())
 
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
-@pytest.mark.parametrize("name", ["everywhere", "mandelbrot", "matmul", "reduction", "saxpy", "streams"])
+@pytest.mark.parametrize("name", ["all_backends", "mandelbrot", "matmul", "reduction", "saxpy", "streams"])
 def test_hiprtc_compiles_source_of_each_example(runtime: Path, name: str) -> None:
     words = ["--offload-arch=gfx90a:sramecc+:xnack-", "-std=c++17", "-DTILE=16"]
     arguments = [name, str(ROOT / "examples" / f"{name}.py"), *words]

@@ -9,14 +9,14 @@ import pytest
 
 pytestmark = pytest.mark.enough_on("cpu")
 
-PROGRAM = Path(__file__).parents[2] / "benches" / "python" / "instructions.py"
+PROGRAM = Path(__file__).parents[2] / "benches" / "python" / "instruction_counts.py"
 VERSIONS = {"python": "3.11.7", "numpy": "2.4.6", "machine": "x86_64"}
 BEFORE = {"the loop alone": {"PyGPU": 85, "NumPy": 85}, "a[1]": {"PyGPU": 1000, "NumPy": 1000}, "ptr": {"PyGPU": 400}}
 
 
 @pytest.fixture(scope="module")
 def instructions() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("instructions", PROGRAM)
+    spec = importlib.util.spec_from_file_location("instruction_counts", PROGRAM)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

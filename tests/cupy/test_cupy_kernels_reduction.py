@@ -169,7 +169,7 @@ def test_reduction_plan_merges_adjacent_axes_and_limits_threads() -> None:
     assert (plan_threads(kept, reduced, 512).along, plan_threads(reduced, kept, 512).along) == (False, True)
     for threads in (16, 512):
         plan = plan_threads(kept, reduced, threads)
-        assert plan.places * plan.lanes <= threads
+        assert plan.results * plan.lanes <= threads
     assert reduced_axes(None, 2) == (0, 1)
 
 

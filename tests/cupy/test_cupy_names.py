@@ -13,7 +13,7 @@ import pytest
 
 import PyGPU
 from PyGPU import cupy, cupyx
-from PyGPU._cupy.missing import MISSING, missing_module, missing_text
+from PyGPU._cupy.missing_names import MISSING, missing_module, missing_text
 from PyGPU.cupy import testing
 
 

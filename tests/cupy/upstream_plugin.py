@@ -44,7 +44,7 @@ import cupyx.scipy  # noqa: E402
 
 from PyGPU._cupy.cuda import stream as facade_stream  # noqa: E402
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
-from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
+from PyGPU._observability.benchmark import BenchmarkResult  # noqa: E402
 
 
 class StandIn(types.ModuleType):

@@ -12,7 +12,7 @@ import pytest
 import PyGPU
 from installed.numpy_version import since_numpy
 from PyGPU._names import index
-from PyGPU._protocols.not_planned import NOT_PLANNED
+from PyGPU._protocols.not_planned_names import NOT_PLANNED
 from support import assert_same, assert_same_refusal, outcome
 
 

@@ -70,7 +70,7 @@ def test_code_run_by_compiler_search_in_flush_reads_correct_values(
 ) -> None:
     if PyGPU.backend_name() != "cuda":
         pytest.skip("Python finds compilers for CUDA only")
-    from PyGPU._native import library_files
+    from PyGPU._paths import library_files
 
     x = PyGPU.to_gpu(HOST)
     found, expression = getattr(library_files, search), random_expression()

@@ -30,8 +30,8 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "helpers")]
 
 import PyGPU  # noqa: E402
 import simulated  # noqa: E402
-from PyGPU._sharing.handle import checked_bytes, driver_bytes  # noqa: E402
-from PyGPU._sharing.memory import holding  # noqa: E402
+from PyGPU._shared_arrays.handle import checked_bytes, driver_bytes  # noqa: E402
+from PyGPU._shared_arrays.memory import holding  # noqa: E402
 
 ALLOWED = (TypeError, ValueError, RuntimeError)
 READABLE = 1 << 12

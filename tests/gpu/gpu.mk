@@ -41,7 +41,7 @@ gpu-bench-kernels: .gpu-package ## Time launches, kernels and copies within the 
 	$(call benches,$(ON_CUDA) $(PYTHON),launches kernels strided)
 
 gpu-bench-peer: .gpu-package ## Time what crosses between two GPUs, into RESULTS
-	$(call benches,$(ON_CUDA) $(PYTHON),peer)
+	$(call benches,$(ON_CUDA) $(PYTHON),peer_transfers)
 
 .gpu-package:
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }

@@ -17,7 +17,7 @@ import pytest
 import hostile_peer
 import PyGPU
 import simulated
-from PyGPU._native.observability import library_streams, stream_check
+from PyGPU._streams import library_streams, stream_check
 from support import child_environment
 
 HELPERS = Path(__file__).parents[1] / "helpers"
@@ -99,7 +99,7 @@ def test_random_legal_handovers_are_not_reported() -> None:
     script = """if True:
         import sys
         import handovers
-        from PyGPU._native.observability import stream_check
+        from PyGPU._streams import stream_check
         reports = []
         stream_check.listener = reports.append
         for seed in (7, 8):

@@ -7,7 +7,7 @@ import uuid
 import numpy as np
 import pytest
 
-from PyGPU._native.c_arguments import parse_arguments
+from PyGPU._arguments.c_arguments import parse_arguments
 from PyGPU.tools import (
     ScalarArg,
     VectorArg,

@@ -113,7 +113,7 @@ def test_template_kernel_runs_its_instances_and_rejects_direct_use() -> None:
     ],
 )
 def test_arguments_of_template_instance_are_spelled_as_in_c(arguments: tuple[object, ...], text: str) -> None:
-    from PyGPU._native.compiled.templates import spelled
+    from PyGPU._kernels.templates import spelled
 
     assert spelled("k<int>", arguments, "cuda") == text
 
@@ -249,7 +249,7 @@ def test_kernels_of_vendor_compiled_library_are_found_by_symbol(module: PyGPU.Mo
 
 @pytest.mark.enough_on("cpu")
 def test_function_with_mangled_name_is_found_by_demangled_name() -> None:
-    from PyGPU._native.compiled.mangling import find_mangled
+    from PyGPU._kernels.mangling import find_mangled
 
     names = [
         "_Z5scaleIfLi4EEvPfi",

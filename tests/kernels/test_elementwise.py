@@ -285,7 +285,7 @@ def test_kernel_rejects_unaligned_arrays() -> None:
 
 
 def test_kernel_uses_registered_name_of_structured_dtype() -> None:
-    from PyGPU._native.c_types import get_or_register_dtype
+    from PyGPU._arguments.c_types import get_or_register_dtype
 
     get_or_register_dtype("elementwise_pair", PAIR)
     preamble = "struct elementwise_pair { int low; float high; };"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._native import c_arguments
+from PyGPU._arguments import c_arguments
 from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel

@@ -101,7 +101,7 @@ def test_scalar_arguments_are_visible_in_map_and_reduce_expressions() -> None:
 
 
 def test_reduction_supports_user_structured_type() -> None:
-    from PyGPU._native.c_types import get_or_register_dtype
+    from PyGPU._arguments.c_types import get_or_register_dtype
 
     get_or_register_dtype("reduction_minmax", MINMAX)
     kernel = ReductionKernel(

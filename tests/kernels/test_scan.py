@@ -64,7 +64,7 @@ def test_out_array_of_scan_receives_result() -> None:
 
 
 def test_scan_combines_elements_in_order() -> None:
-    from PyGPU._native.c_types import get_or_register_dtype
+    from PyGPU._arguments.c_types import get_or_register_dtype
 
     get_or_register_dtype("scan_affine", AFFINE)
     seed = random_seed()

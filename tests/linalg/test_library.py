@@ -16,7 +16,7 @@ import PyGPU
 import simulated
 from linear_algebra import adjoint, close, given
 from PyGPU import linalg
-from PyGPU._linalg import library
+from PyGPU._linalg import solver_library
 from support import on_cpu
 
 pytestmark = [
@@ -90,14 +90,14 @@ def test_svd_uses_second_algorithm_if_jacobi_does_not_converge(
 def test_svd_is_accurate_if_library_returns_inaccurate_vectors(
     shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    computed = library.svd
+    computed = solver_library.svd
 
     def inaccurate(a: PyGPU.GPUArray, vectors: bool, full: bool) -> tuple[Any, ...]:
         u, s, v, info = computed(a, vectors, full)
         noise = PyGPU.to_gpu(np.random.default_rng(5).uniform(-1e-6, 1e-6, u.shape))
         return u * (1 + 1e-6) + noise, s * (1 + 1e-6), v * (1 - 1e-6), info
 
-    monkeypatch.setattr(library, "svd", inaccurate)
+    monkeypatch.setattr(solver_library, "svd", inaccurate)
     a = given("float64", *shape)
     u, s, vh = (part.get() for part in linalg.svd(PyGPU.to_gpu(a), False))
     np.testing.assert_allclose(s, np.linalg.svd(a, compute_uv=False), rtol=1e-10)

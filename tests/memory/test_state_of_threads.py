@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._native.argtypes import as_argtype
-from PyGPU._native.c_types import get_or_register_dtype
+from PyGPU._arguments.argtypes import as_argtype
+from PyGPU._arguments.c_types import get_or_register_dtype
 from PyGPU._pybindgpu.pointer import pointer_class
 from PyGPU._pybindgpu.runtime import ipc
-from PyGPU._sharing.handle import driver_bytes
+from PyGPU._shared_arrays.handle import driver_bytes
 from support import on_cpu
 
 THREADS = 4

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import PyGPU
-from PyGPU._cli import bench, environment
+from PyGPU._cli import bench, environment_variables
 from PyGPU._cli import main as commands
 from PyGPU._cli import test as testing
 from PyGPU._cli.main import main
@@ -79,12 +79,12 @@ def test_command_without_backend_prints_reason_without_traceback(
 
 def test_known_variables_equal_variables_of_environment_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "environment.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `(PYGPU_\w+)`", page, re.MULTILINE)) == environment.KNOWN
+    assert set(re.findall(r"^\| `(PYGPU_\w+)`", page, re.MULTILINE)) == environment_variables.KNOWN
 
 
 def test_environment_lines_suggest_name_for_misspelt_variable() -> None:
     lines = [
-        *environment.environment_lines(
+        *environment_variables.environment_lines(
             {"PYGPU_BACKNED": "cpu", "PYGPU_STRICT": "1", "PYGPU_BACKEND": "cpu", "HOME": "/"}
         )
     ]

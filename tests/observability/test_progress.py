@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._native.observability import progress
+from PyGPU._observability import progress
 
 
 @pytest.fixture(autouse=True)

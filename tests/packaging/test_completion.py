@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import PyGPU
-from PyGPU._native.public.annotations import readable
+from PyGPU._names.annotations import readable
 
 pytestmark = pytest.mark.enough_on("cpu")
 

@@ -2,8 +2,9 @@
 
 A folder of ``python/PyGPU`` imports only folders to its left on this line (`docs/design/python_packages.md`):
 
-_core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols <- _sharing, _pycuda,
-_pybindgpu, _dask <- _cupy <- public modules <- _cli
+_core, _names <- _process, _paths, _memory, _host_arrays, _testing <- _arguments <- _kernels, _streams, _observability
+<- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols <- _shared_arrays, _pycuda, _pybindgpu, _dask
+<- _cupy <- public modules <- _cli
 
 Imports inside functions are checked. Imports for type checkers are not checked. Python imports the package itself
 before each of its modules; this import is not checked either.
@@ -22,8 +23,9 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parent.parent.parent
 LINE = (
-    "_core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols"
-    " <- _sharing, _pycuda, _pybindgpu, _dask <- _cupy <- public modules <- _cli"
+    "_core, _names <- _process, _paths, _memory, _host_arrays, _testing <- _arguments"
+    " <- _kernels, _streams, _observability <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols"
+    " <- _shared_arrays, _pycuda, _pybindgpu, _dask <- _cupy <- public modules <- _cli"
 )
 RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}
 PUBLIC = "public modules"
@@ -33,14 +35,14 @@ FOLDERS = {"__main__": "_cli", "_cluda": PUBLIC, "_mymako": PUBLIC}
 LOOKUPS = {
     "PyGPU._functions": "loads the module of a function when the function is first used, by the index of names",
     "PyGPU._protocols.array_function": "NEP 18: finds the package's function that has the name of NumPy's",
-    "PyGPU._protocols.like": "NEP 35: finds the package's function that has the name of NumPy's",
+    "PyGPU._protocols.like_argument": "NEP 35: finds the package's function that has the name of NumPy's",
     "PyGPU._protocols.namespace": "returns the package, which is the namespace of the array API",
     "PyGPU._protocols.lazy_names": "finds names of the package that are loaded when they are first used",
     "PyGPU._protocols.package_alias": "finds the module that `pycuda.x` or `cupy.x` stands for",
     "PyGPU._names.deprecated": "finds the object of a deprecated name",
-    "PyGPU._names.moved_modules": "finds the names of a private module of 0.1.0 that has moved",
-    "PyGPU._cupy.names": "finds names of `cupy` and `cupyx` that are loaded when they are first used",
-    "PyGPU._cupy.package": "finds functions of the package, and modules that a function of CuPy returns",
+    "PyGPU._names.moved_modules": "finds the names of a private module of an earlier version that has moved",
+    "PyGPU._cupy.lazy_names": "finds names of `cupy` and `cupyx` that are loaded when they are first used",
+    "PyGPU._cupy.public_lookup": "finds functions of the package, and modules that a function of CuPy returns",
     "PyGPU._cupy.testing.comparisons": "finds the modules with which a test is run",
 }
 """Modules that import a module of the package by a computed name at run time, and the reason."""
@@ -200,19 +202,19 @@ def test_every_module_allowed_to_import_by_name_does_so() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("PyGPU/_native/a.py", "from PyGPU import _functions"),
-        ("PyGPU/_native/a.py", "from PyGPU._functions.sets import unique"),
-        ("PyGPU/_native/a.py", "def f():\n    from PyGPU._pycuda.driver.copies import memcpy_htod"),
-        ("PyGPU/_native/a.py", "class A:\n    async def f(self):\n        import PyGPU._functions.sets"),
-        ("PyGPU/_native/a.py", "f = lambda: __import__('PyGPU.driver')"),
-        ("PyGPU/_native/a.py", "def f():\n    from PyGPU import ForkError"),
-        ("PyGPU/_native/a.py", "import PyGPU"),
-        ("PyGPU/_native/a.py", "from ..driver import init"),
+        ("PyGPU/_arguments/a.py", "from PyGPU import _functions"),
+        ("PyGPU/_arguments/a.py", "from PyGPU._functions.sets import unique"),
+        ("PyGPU/_arguments/a.py", "def f():\n    from PyGPU._pycuda.driver.copies import memcpy_htod"),
+        ("PyGPU/_arguments/a.py", "class A:\n    async def f(self):\n        import PyGPU._functions.sets"),
+        ("PyGPU/_arguments/a.py", "f = lambda: __import__('PyGPU.driver')"),
+        ("PyGPU/_arguments/a.py", "def f():\n    from PyGPU import ForkError"),
+        ("PyGPU/_arguments/a.py", "import PyGPU"),
+        ("PyGPU/_arguments/a.py", "from ..driver import init"),
         ("PyGPU/_functions/a.py", "if True:\n    from PyGPU._linalg.norms import norm"),
         ("PyGPU/_functions/a.py", "try:\n    import PyGPU.driver\nexcept ImportError:\n    pass"),
-        ("PyGPU/_linalg/a.py", "from PyGPU._fft import axes"),
-        ("PyGPU/_fusion/a.py", "from PyGPU._protocols import like"),
-        ("PyGPU/_sharing/a.py", "from PyGPU._pycuda.driver.memory import mem_alloc"),
+        ("PyGPU/_linalg/a.py", "from PyGPU._fft import several_axes"),
+        ("PyGPU/_fusion/a.py", "from PyGPU._protocols import like_argument"),
+        ("PyGPU/_shared_arrays/a.py", "from PyGPU._pycuda.driver.memory import mem_alloc"),
         ("PyGPU/_dask/a.py", "if not TYPE_CHECKING:\n    from PyGPU import linalg"),
         ("PyGPU/_dask/a.py", "if TYPE_CHECKING:\n    pass\nelse:\n    from PyGPU import linalg"),
         ("PyGPU/driver.py", "from PyGPU._cli.main import main"),
@@ -230,17 +232,17 @@ def test_import_check_finds_inserted_violation(path: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("PyGPU/_native/a.py", "from PyGPU import _core\nfrom PyGPU._native.b import f\nimport numpy"),
+        ("PyGPU/_arguments/a.py", "from PyGPU import _core\nfrom PyGPU._arguments.b import f\nimport numpy"),
         (
-            "PyGPU/_native/a.py",
+            "PyGPU/_arguments/a.py",
             "if TYPE_CHECKING:\n    from PyGPU import GPUArray\n    from PyGPU.typing import DeviceLike",
         ),
         (
             "PyGPU/_linalg/a.py",
             "from PyGPU._functions.array_arguments import array\ndef f():\n    from PyGPU._linalg import b",
         ),
-        ("PyGPU/_protocols/like.py", "import_module('PyGPU')"),
-        ("PyGPU/_native/a.py", "import_module('tqdm.auto' if x else 'tqdm')"),
+        ("PyGPU/_protocols/like_argument.py", "import_module('PyGPU')"),
+        ("PyGPU/_arguments/a.py", "import_module('tqdm.auto' if x else 'tqdm')"),
         ("PyGPU/_mymako/__init__.py", "from PyGPU import driver"),
         ("PyGPU/__main__.py", "from PyGPU._cli.main import main"),
         ("PyGPU/__init__.py", "from PyGPU._core import GPUArray\nfrom PyGPU import driver"),
@@ -252,8 +254,8 @@ def test_import_check_accepts_allowed_imports(path: str, text: str) -> None:
 
 
 def test_message_about_import_violation_contains_line_number() -> None:
-    assert against_the_line({"PyGPU/_native/a.py": "\n\nimport PyGPU.driver"}) == [
-        "PyGPU._native.a:3: _native must not import PyGPU.driver, of public modules"
+    assert against_the_line({"PyGPU/_arguments/a.py": "\n\nimport PyGPU.driver"}) == [
+        "PyGPU._arguments.a:3: _arguments must not import PyGPU.driver, of public modules"
     ]
 
 

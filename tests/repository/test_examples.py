@@ -89,7 +89,7 @@ def test_mandelbrot_example_writes_png(tmp_path: Path) -> None:
 
 def test_everywhere_example_prints_same_value_on_each_backend() -> None:
     run = subprocess.run(
-        [sys.executable, str(FOLDER / "everywhere.py")], capture_output=True, text=True, check=True, env=os.environ
+        [sys.executable, str(FOLDER / "all_backends.py")], capture_output=True, text=True, check=True, env=os.environ
     )
     lines = dict(line.split(": ", 1) for line in run.stdout.splitlines())
     assert list(lines) == ["cuda", "hip", "cpu"]
@@ -98,7 +98,7 @@ def test_everywhere_example_prints_same_value_on_each_backend() -> None:
 
 
 def test_waves_example_matches_numpy() -> None:
-    example = load("waves")
+    example = load("water_waves")
     water = example.wall(60, 80)
     expected = example.waves(np, water, 60)
     assert np.abs(expected).max() > 1
@@ -106,7 +106,7 @@ def test_waves_example_matches_numpy() -> None:
 
 
 def test_zones_example_assigns_nearest_city() -> None:
-    example = load("zones")
+    example = load("time_zones")
     places = example.directions(np.random.default_rng(3).uniform(-89, 89, (20, 2)) * (1, 2))
     height, width = 12, 24
     latitude = np.pi * (0.5 - (np.arange(height) + 0.5) / height)[:, None] + np.zeros(width)
@@ -119,7 +119,7 @@ def test_zones_example_assigns_nearest_city() -> None:
 
 
 def test_walks_example_counts_every_walk_at_each_step() -> None:
-    example = load("walks")
+    example = load("random_walks")
     places = example.walks(300, 40)
     seen = example.visits(places, 19.0, 50)
     assert seen.shape == (50, 40)
@@ -128,18 +128,20 @@ def test_walks_example_counts_every_walk_at_each_step() -> None:
     assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("waves", (60, 80, 20)), ("walks", (50, 60, 40)), ("zones", (60, 30))])
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("water_waves", (60, 80, 20)), ("random_walks", (50, 60, 40)), ("time_zones", (60, 30))]
+)
 def test_example_writes_picture(name: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
     pillow = pytest.importorskip("PIL.Image")
     example = load(name)
-    data = [FOLDER / "data" / "timezones.csv"] if name == "zones" else []
+    data = [FOLDER / "data" / "timezones.csv"] if name == "time_zones" else []
     example.main(tmp_path / "picture.png", *data, *sizes)
     with pillow.open(tmp_path / "picture.png") as image:
         assert len(image.getcolors(1 << 20)) > 5
 
 
 def test_demo_example_program_matches_numpy_on_any_device(capsys: pytest.CaptureFixture[str]) -> None:
-    load("demo").main()
+    load("feature_tour").main()
     assert "every result is equal to NumPy's" in capsys.readouterr().out
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 import simulated
-from PyGPU._native import host_sorting
+from PyGPU._host_arrays import sorting
 from support import assert_same, assert_same_refusal, outcome
 
 PyGPU.device_count()
@@ -80,7 +80,7 @@ def test_sort_along_any_axis_of_any_layout_matches_numpy(length: int, dtype: str
 def test_descending_sort_puts_nan_last(length: int, dtype: str) -> None:
     host = values(length, dtype)
     order = PyGPU.argsort(PyGPU.to_gpu(host), descending=True).get()
-    np.testing.assert_array_equal(order, host_sorting.argsort(host, 0, True))
+    np.testing.assert_array_equal(order, sorting.argsort(host, 0, True))
     assert sorted(order) == list(range(length))
     np.testing.assert_array_equal(PyGPU.sort(PyGPU.to_gpu(host), descending=True).get(), host[order])
 

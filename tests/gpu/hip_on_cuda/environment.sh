@@ -34,7 +34,7 @@ for names in libhipblas.so.3:hipblas_on_cublas libhipfft.so.0:hipfft_on_cufft li
 done
 
 files() {
-    "$python" -c "from PyGPU._native import library_files; print(':'.join(library_files.$1))"
+    "$python" -c "from PyGPU._paths import library_files; print(':'.join(library_files.$1))"
 }
 
 HIPRTC_ON_NVRTC=$(files 'candidates()')

@@ -17,7 +17,7 @@ import hostile_peer
 import PyGPU
 import simulated
 from handover_support import illegal
-from PyGPU._native.observability import stream_check
+from PyGPU._streams import stream_check
 
 # Delay of each operation of a slow stream. With a shorter delay, the operation could end before a busy machine executes
 # the next call.
