@@ -146,7 +146,7 @@ PYTEST := $(BIN)/python -m pytest
 .wheel-held: .instructions-counted .venv/.group-check .venv/.group-release .venv/.group-test
 	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
 	export PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu && $(BIN)/python -m PyGPU test && \
-	$(PYTEST) tests/memory/test_collector.py $(PYTEST_ARGS) ) $(part)
+	$(PYTEST) tests/memory/test_garbage_collection.py $(PYTEST_ARGS) ) $(part)
 
 held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 

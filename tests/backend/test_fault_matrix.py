@@ -43,7 +43,7 @@ if DRIVER is None:
 
 CALLS = vendor_calls.all_of(BACKEND)
 
-# Calls that PyGPU makes while it opens the driver. `test_opening.py` injects a failure into each of these calls.
+# Calls that PyGPU makes while it opens the driver. `test_driver_opening.py` injects a failure into each of these calls.
 OPENING = {
     "cuInit",
     "cuDeviceGetCount",

@@ -10,8 +10,8 @@ import pytest
 
 import PyGPU
 
-# A run on CUDA alone suffices, because HIP uses the same kernel source; tests/reductions/test_chained_scans.py tests
-# both backends.
+# A run on CUDA alone suffices, because HIP uses the same kernel source; tests/reductions/test_decoupled_lookback.py
+# tests both backends.
 pytestmark = pytest.mark.enough_on("cuda")
 
 

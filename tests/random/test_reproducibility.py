@@ -1,7 +1,7 @@
 """Test that one seed gives the same numbers on every backend: the backend's numbers equal those that are stored in the
 repository.
 
-``python tests/random/test_same_numbers.py`` stores the numbers of the current backend after an intended change.
+``python tests/random/test_reproducibility.py`` stores the numbers of the current backend after an intended change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 
 import PyGPU
 
-STORED = Path(__file__).parent / "same_numbers.json"
+STORED = Path(__file__).parent / "reproducible_numbers.json"
 COUNT = 6
 
 Draw = Callable[[Any], PyGPU.GPUArray]
