@@ -14,7 +14,7 @@ FUSION_OPERATIONS ?= 1000000
 # The folder of reports and measurements, and the one whose results `make plots` draws.
 RESULTS ?= build/results
 PLOTS_OF ?= docs/results
-# `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
+# `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/case_sampling.py.
 SAMPLE ?= -m "not matrix"
 
 BIN := .venv/bin

@@ -7,11 +7,11 @@ import itertools
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from gpu import support
 
 BACKEND = PyGPU.backend_name()
-if BACKEND == "cpu" or (PyGPU.zeros(1) is not None and simulated.driver() is None):
+if BACKEND == "cpu" or (PyGPU.zeros(1) is not None and simulated_driver.driver() is None):
     pytest.skip("faults are planted in a simulated driver only", allow_module_level=True)
 
 CALLS = {

@@ -23,18 +23,18 @@ from pathlib import Path
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 import vendor_calls
 from faults.exercises import EXERCISES, make_and_fetch
 
 BACKEND = PyGPU.backend_name()
 
 
-def _simulated() -> simulated.Driver | None:
+def _simulated() -> simulated_driver.Driver | None:
     if BACKEND == "cpu":
         return None
     PyGPU.zeros(1)
-    return simulated.driver()
+    return simulated_driver.driver()
 
 
 DRIVER = _simulated()
@@ -88,9 +88,9 @@ FAULTS = {
     "out of memory": (2, ONCE),
     "invalid value": (1, ONCE),
     "not ready": (600, ONCE),
-    "launch failure": (719, simulated.ASYNCHRONOUS),
-    "context lost": (700, simulated.STICKY),
-    "device lost": (214, simulated.STICKY),
+    "launch failure": (719, simulated_driver.ASYNCHRONOUS),
+    "context lost": (700, simulated_driver.STICKY),
+    "device lost": (214, simulated_driver.STICKY),
 }
 FATAL = {code for code, manner in FAULTS.values() if manner != ONCE}
 # Largest amount of pinned memory that a test program uses, in bytes.

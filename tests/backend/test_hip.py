@@ -26,10 +26,10 @@ pytestmark = [
 
 PRELUDE = """
 import ctypes, gc, os
-import numpy, PyGPU, simulated
+import numpy, PyGPU, simulated_driver
 runtime = ctypes.CDLL("libamdhip64.so.7")
 PyGPU.config()
-sim = simulated.driver()
+sim = simulated_driver.driver()
 def raised(call):
     try: call()
     except Exception as error: return error
@@ -88,7 +88,7 @@ def test_failed_hip_call_clears_last_error_of_runtime() -> None:
         error = raised(stream.synchronize)
         assert (error.code, error.name, error.device) == (400, "hipErrorInvalidHandle", "hip:0"), vars(error)
         assert runtime.hipPeekAtLastError() == 0
-        sim.fault("hipStreamQuery", 700, times=simulated.STICKY)
+        sim.fault("hipStreamQuery", 700, times=simulated_driver.STICKY)
         assert "only a new process" in str(raised(stream.query))
         assert runtime.hipPeekAtLastError() == 0
         os._exit(0)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support import on_cpu
 
 PyGPU.device_count()
 pytestmark = pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-simulated_only = pytest.mark.skipif(simulated.driver() is None, reason="asks the stand-in of a library")
+simulated_only = pytest.mark.skipif(simulated_driver.driver() is None, reason="asks the stand-in of a library")
 LIBRARY = {"cuda": "libcufft.so.11", "hip": "libhipfft.so.0"}
 VARIABLE = "PYGPU_CUFFT"
 

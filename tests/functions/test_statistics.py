@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 RNG = np.random.default_rng(23)
 
 

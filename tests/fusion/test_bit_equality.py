@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, limits, mode
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, limits, mode
 from fusion_support.state_machine import agree
 from PyGPU import _core
 from support import told
@@ -61,7 +61,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
     first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
     names = ufuncs()[part::2]
     with limits(compile_threshold=1):
-        simulated.compile_together(
+        simulated_driver.compile_together(
             [functools.partial(call_in_both_ways, getattr(PyGPU, name), first, second) for name in names], rounds=5
         )
     fused = 0
@@ -73,7 +73,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
         except TypeError:
             continue  # The ufunc does not support the dtype.
         with limits(compile_threshold=1):
-            counted = Counted()
+            counted = OperationCounts()
             got = apply_between_functions(function, first, second)
             _core.flush()
             fused += counted["fused"]

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import allocation_calls, launch_call, limits, mode, waiting
+import simulated_driver
+from fusion_support.operation_counts import allocation_calls, launch_call, limits, mode, waiting
 from PyGPU import _core
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.provokes_errors
 
 
 @pytest.fixture(autouse=True)
-def driver() -> Iterator[simulated.Driver]:
+def driver() -> Iterator[simulated_driver.Driver]:
     PyGPU.zeros(1)
-    found = simulated.driver()
+    found = simulated_driver.driver()
     if found is None:
         pytest.skip("faults are planted in a simulated driver only")
     PyGPU.synchronize()
@@ -58,7 +58,7 @@ def flush_ignoring_errors() -> None:
         _core.flush()
 
 
-def test_unrelated_call_of_another_thread_does_not_raise_deferred_error(driver: simulated.Driver) -> None:
+def test_unrelated_call_of_another_thread_does_not_raise_deferred_error(driver: simulated_driver.Driver) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -86,7 +86,9 @@ UNRELATED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", UNRELATED)
-def test_unrelated_call_of_same_thread_does_not_raise_deferred_error(driver: simulated.Driver, name: str) -> None:
+def test_unrelated_call_of_same_thread_does_not_raise_deferred_error(
+    driver: simulated_driver.Driver, name: str
+) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     UNRELATED[name](other)
@@ -100,7 +102,9 @@ def test_unrelated_call_of_same_thread_does_not_raise_deferred_error(driver: sim
 
 
 @pytest.mark.parametrize("report", ["flush", "synchronize"])
-def test_deferred_operation_error_raises_in_next_flush_of_same_thread(driver: simulated.Driver, report: str) -> None:
+def test_deferred_operation_error_raises_in_next_flush_of_same_thread(
+    driver: simulated_driver.Driver, report: str
+) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -114,7 +118,7 @@ def test_deferred_operation_error_raises_in_next_flush_of_same_thread(driver: si
         y.get()
 
 
-def test_deferred_operation_error_does_not_raise_in_other_thread(driver: simulated.Driver) -> None:
+def test_deferred_operation_error_does_not_raise_in_other_thread(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -127,7 +131,7 @@ def test_deferred_operation_error_does_not_raise_in_other_thread(driver: simulat
         y.get()
 
 
-def test_array_is_unchanged_if_operation_before_its_pending_write_fails(driver: simulated.Driver) -> None:
+def test_array_is_unchanged_if_operation_before_its_pending_write_fails(driver: simulated_driver.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -155,7 +159,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_failed_deferred_write_raises_once_and_leaves_old_values(driver: simulated.Driver, name: str) -> None:
+def test_failed_deferred_write_raises_once_and_leaves_old_values(driver: simulated_driver.Driver, name: str) -> None:
     x, a = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     with limits(compile_threshold=1):
         WRITES[name](a, x * 2)
@@ -226,7 +230,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
 def test_call_raises_if_deferred_operation_for_its_operand_fails(
-    driver: simulated.Driver, use: str, thread: str
+    driver: simulated_driver.Driver, use: str, thread: str
 ) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:
         pytest.skip("the interface is CUDA's")
@@ -279,7 +283,7 @@ def expected() -> list[np.ndarray]:
     return [*results, a]
 
 
-def calls_of(work: Callable[[], Any], driver: simulated.Driver) -> dict[str, int]:
+def calls_of(work: Callable[[], Any], driver: simulated_driver.Driver) -> dict[str, int]:
     names = driver.calls()
     before = {name: driver.call_count(name) for name in names}
     work()
@@ -287,7 +291,7 @@ def calls_of(work: Callable[[], Any], driver: simulated.Driver) -> dict[str, int
     return {name: count for name, count in counts.items() if count}
 
 
-def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> None:
+def run_with_fault(driver: simulated_driver.Driver, name: str, nth: int, code: int) -> None:
     x, row, a = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0]), PyGPU.to_gpu(HOST)
     bystander = PyGPU.to_gpu(HOST)
     made = program(x, row, a)
@@ -317,7 +321,7 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
 
 # Fatal error codes are not injected, because the process could not use the device afterwards.
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
-def test_flush_with_fault_in_any_driver_call_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
+def test_flush_with_fault_in_any_driver_call_gives_no_wrong_value(driver: simulated_driver.Driver, code: int) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     for _ in range(4):
         program(x, row, PyGPU.to_gpu(HOST))
@@ -332,7 +336,7 @@ def test_flush_with_fault_in_any_driver_call_gives_no_wrong_value(driver: simula
             run_with_fault(driver, name, nth, code)
 
 
-def test_driver_allocation_that_fails_once_in_flush_raises_no_error(driver: simulated.Driver) -> None:
+def test_driver_allocation_that_fails_once_in_flush_raises_no_error(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(LONG))
     for name in allocation_calls():
         y = x + 1

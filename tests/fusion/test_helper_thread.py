@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, limits, waiting
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, limits, waiting
 from gpu import support
 from PyGPU import _core
 from support import at_once
@@ -55,7 +55,7 @@ def switches() -> int:
 def test_pending_operation_is_launched_while_python_sleeps() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
-    counted = Counted()
+    counted = OperationCounts()
     y = x + 1
     assert is_true_within(lambda: counted["closed"] == {"age": 1})
     assert waiting() == 0
@@ -65,7 +65,7 @@ def test_pending_operation_is_launched_while_python_sleeps() -> None:
 def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
-    counted = Counted()
+    counted = OperationCounts()
     y = x + 1
     end = time.perf_counter() + 5
     while not counted["closed"] and time.perf_counter() < end:
@@ -77,7 +77,7 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
 def test_launch_by_helper_thread_neither_compiles_nor_counts_as_use() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
-    counted = Counted()
+    counted = OperationCounts()
     with limits(compile_threshold=2):
         for _ in range(3):
             # The helper launches each operation separately, so the fused kernel of the expression is not compiled.
@@ -123,7 +123,7 @@ def test_large_operation_wakes_sleeping_helper_thread() -> None:
 
 
 def test_launch_that_fails_in_helper_thread_raises_when_result_is_used() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")
     x = PyGPU.to_gpu(HOST)
@@ -199,7 +199,7 @@ assert "PyGPU flush" not in names, names
     support.ended_well(support.run_script(script))
 
 
-def begin_end(driver: simulated.Driver) -> tuple[str, str]:
+def begin_end(driver: simulated_driver.Driver) -> tuple[str, str]:
     if driver.is_hip:
         return "hipStreamBeginCapture", "hipStreamEndCapture"
     return "cuStreamBeginCapture_v2", "cuStreamEndCapture"
@@ -207,7 +207,7 @@ def begin_end(driver: simulated.Driver) -> tuple[str, str]:
 
 @pytest.mark.parametrize("non_blocking", [True, False])
 def test_helper_thread_does_not_launch_into_capture_by_another_library(non_blocking: bool) -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("the other library is a simulated driver's caller")
     x = PyGPU.to_gpu(HOST)
@@ -240,6 +240,6 @@ def test_kernel_compiled_in_loop_of_one_thread_is_used_by_other_threads() -> Non
 
     loop(0)
     loop(0)
-    counted = Counted()
+    counted = OperationCounts()
     at_once(4, loop)
     assert counted["first_meetings"] == 0

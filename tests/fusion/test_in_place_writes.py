@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, waiting
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, waiting
 from PyGPU.elementwise import ElementwiseKernel
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
@@ -173,7 +173,7 @@ def test_pending_writes_overlapping_their_operands_match_numpy() -> None:
 def test_write_that_cannot_be_deferred_is_counted_as_eager_operation(value: Any) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     kept = other + 1
-    counted = Counted()
+    counted = OperationCounts()
     x[...] = value
     assert (waiting(), counted["closed"]) == (0, {"operation": 1})
     np.testing.assert_array_equal(kept.get(), HOST + 1)
@@ -188,7 +188,7 @@ def test_user_kernel_reads_and_writes_pending_result() -> None:
 
 
 def test_user_kernel_with_raw_address_leaves_no_pending_operations() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     x = PyGPU.to_gpu(HOST)
     y = PyGPU.to_gpu(HOST)
     kernel = PyGPU.Kernel(RAW, "fusion_tripled")

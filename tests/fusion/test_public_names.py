@@ -16,8 +16,8 @@ import pytest
 
 import PyGPU
 from fusion_support import calls
-from fusion_support.figures import waiting
-from fusion_support.names import (
+from fusion_support.operation_counts import waiting
+from fusion_support.public_name_calls import (
     HOST,
     UNINITIALISED,
     attributes,

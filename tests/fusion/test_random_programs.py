@@ -8,7 +8,7 @@ import pytest
 
 import fusion_soak
 from fusion_support import state_machine
-from fusion_support.figures import CAUSES
+from fusion_support.operation_counts import CAUSES
 
 OPERATIONS = 5000
 # Number of operations in each random program of a new seed. The kernels of such a program must be compiled first.

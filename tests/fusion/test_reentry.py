@@ -18,7 +18,7 @@ import pytest
 
 import dlpack_forge
 import PyGPU
-from fusion_support.figures import limits, waiting
+from fusion_support.operation_counts import limits, waiting
 from PyGPU import _core
 
 HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8

@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "helpers")]
 
-from forgeries import (  # noqa: E402
+from forged_objects import (  # noqa: E402
     HALF,
     Bytes,
     Claims,
@@ -212,10 +212,10 @@ def main() -> None:
 
     # Import the tested Python modules again, because atheris's line counters were not yet installed at their first
     # import.
-    for name in ("dlpack_forge", "forgeries"):
+    for name in ("dlpack_forge", "forged_objects"):
         del sys.modules[name]
     with atheris.instrument_imports(
-        include=["dlpack_forge", "forgeries", "fuzz_interfaces"], enable_loader_override=False
+        include=["dlpack_forge", "forged_objects", "fuzz_interfaces"], enable_loader_override=False
     ):
         import fuzz_interfaces
     atheris.Setup(sys.argv, fuzz_interfaces.run)

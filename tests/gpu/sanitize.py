@@ -11,7 +11,7 @@
 - A finding is listed with its kernel, its first lines, and the tests during which the tool printed it. The tool prints
   with a delay, so an earlier test of the file may be the cause.
 - `memcheck` also reports memory that was not freed when the context is destroyed. For this check the plugin
-  `gpu.leave_nothing` frees the remaining objects at the end of each process.
+  `gpu.exit_cleanup` frees the remaining objects at the end of each process.
 - The exit status is 1 if there are findings, and 2 if there are no findings but some files were not finished. A failed
   test is listed, but is no finding, because many tests depend on times and the tools slow them down.
 

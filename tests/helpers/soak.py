@@ -34,8 +34,8 @@ import soak_operations.arrays
 import soak_operations.axes
 import soak_operations.sharing
 from PyGPU import _core
-from soak_operations.choices import Choices
-from soak_operations.table import OPERATIONS
+from soak_operations.operation_registry import OPERATIONS
+from soak_operations.random_choices import Choices
 
 MOST_LIVE = 64
 MOST_KEPT = 16

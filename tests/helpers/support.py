@@ -21,7 +21,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import PyGPU
-import simulated
+import simulated_driver
 
 RECORD = np.dtype([("id", "i4"), ("position", "f4", (2,)), ("mark", "?")])
 PADDED = np.dtype({"names": ["a", "b"], "formats": ["u1", "f8"], "offsets": [1, 8], "itemsize": 24})
@@ -75,13 +75,13 @@ def on_cpu() -> bool:
 def examples(count: int) -> settings:
     """Return the number of examples of a random test: fewer on simulated GPUs, because each run has another seed."""
     PyGPU.config()  # The call of `config` opens the driver library.
-    return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
+    return settings(max_examples=count if on_cpu() or simulated_driver.driver() is None else count // 3)
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
     """Return all cases; on a simulated GPU, where a kernel takes 0.3 s to compile, return only the cases `few`."""
     PyGPU.config()
-    return cases if on_cpu() or simulated.driver() is None else few
+    return cases if on_cpu() or simulated_driver.driver() is None else few
 
 
 def told(cases: Iterable[Case]) -> Iterator[Case]:

@@ -10,14 +10,14 @@ from random import SystemRandom
 import pytest
 
 import handovers
-import hostile_peer
-from handover_support.rules import CONSUMER, NOBODY, OWNER, PRODUCER, PROGRAM, RULES, rule_of
+import hostile_consumer
+from handover_support.synchronization_rules import CONSUMER, NOBODY, OWNER, PRODUCER, PROGRAM, RULES, rule_of
 from installed.numpy_version import is_numpy
 
 OPERATIONS = 1200
 pytestmark = [
     pytest.mark.skipif(
-        hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
+        hostile_consumer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,

@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import regression_support
+import simulated_driver
 from gpu import support
 from gpu.kernel_library import Kernels
-from regression_support import shared
-from regression_support.shared import run
+from regression_support import run
 
 ROOT = Path(__file__).parents[2]
 BACKEND = PyGPU.backend_name()
@@ -34,10 +34,10 @@ two_devices = pytest.mark.skipif(BACKEND == "cpu" or PyGPU.device_count() < 2, r
 
 
 @pytest.fixture
-def driver() -> Iterator[simulated.Driver]:
+def driver() -> Iterator[simulated_driver.Driver]:
     """Yield the simulated driver, which counts calls and injects failures, while PyGPU's cache of blocks is off."""
     PyGPU.zeros(1)
-    found = simulated.driver()
+    found = simulated_driver.driver()
     if found is None:
         pytest.skip("only a simulated driver counts its calls and fails when told to")
     threshold = PyGPU.memory_release_threshold()
@@ -86,7 +86,7 @@ def test_regression_16_array_on_device_1_creates_no_context_on_device_0() -> Non
 def test_regression_16_calls_leave_device_of_other_library_current() -> None:
     """Rule out the defect that a library changes the current device, and a kernel of another library runs on the wrong
     device."""
-    foreign = shared.Vendor()
+    foreign = regression_support.Vendor()
     arrays = [PyGPU.full(5, device, device=device) for device in (0, 1)]
     for current in (1, 0, 1):
         foreign.make_current(current)
@@ -112,7 +112,7 @@ def test_regression_16_thread_uses_device_that_it_made_current() -> None:
     seen: list[int] = []
 
     def work() -> None:
-        shared.Vendor().make_current(1)
+        regression_support.Vendor().make_current(1)
         seen.append(PyGPU.zeros(3).device.index)
 
     thread = threading.Thread(target=work)
@@ -172,7 +172,7 @@ def little_memory() -> Iterator[int]:
     """Limit the memory of the simulated device, and yield the small number of bytes that are free."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         yield PyGPU.memory_info()[0]
         return
@@ -220,12 +220,12 @@ def test_regression_18_memory_error_has_requested_used_and_free_bytes() -> None:
     assert numbers[:2] == [2 * total, used], str(error)
     assert numbers[-1] == total, str(error)
     assert support.device_name() in str(error)
-    assert simulated.driver() is None or numbers[2] == free
+    assert simulated_driver.driver() is None or numbers[2] == free
     assert held.nbytes <= used
     assert PyGPU.full(5, 3).tolist() == [3] * 5
 
 
-def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Driver) -> None:
+def test_regression_18_failed_allocation_is_retried_once(driver: simulated_driver.Driver) -> None:
     """Rule out the defect that the allocation fails because free blocks of the pool count as used."""
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     before = driver.call_count(name)
@@ -241,7 +241,7 @@ def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Drive
 # Regression 20: the cost of small operations.
 
 
-def call_counts(driver: simulated.Driver) -> dict[str, int]:
+def call_counts(driver: simulated_driver.Driver) -> dict[str, int]:
     return {name: driver.call_count(name) for name in driver.calls()}
 
 
@@ -249,7 +249,7 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
 
-def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simulated.Driver) -> None:
+def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simulated_driver.Driver) -> None:
     """Rule out the defect that slicing an array takes several microseconds, mostly because of unnecessary driver
     calls."""
     array = PyGPU.zeros((6, 8), "float32")
@@ -284,7 +284,7 @@ def test_regression_20_creation_and_export_of_view_call_no_driver(driver: simula
     del capsules
 
 
-def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) -> None:
+def test_regression_20_new_array_makes_one_allocation(driver: simulated_driver.Driver) -> None:
     """Rule out the defect that each new array queries the device, the stream and the device properties again."""
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
@@ -312,7 +312,7 @@ def test_regression_21_export_names_device_of_array_not_current_device() -> None
     """Rule out the defect that an export fails or contains the wrong device if the array's device is not current."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)
-    foreign = shared.Vendor()
+    foreign = regression_support.Vendor()
     for current in (0, 1):
         foreign.make_current(current)
         try:
@@ -342,7 +342,7 @@ def test_regression_21_array_is_copied_between_devices_on_request_only() -> None
 # Regression 24: errors.
 
 
-def test_regression_24_driver_error_contains_call_device_and_code(driver: simulated.Driver) -> None:
+def test_regression_24_driver_error_contains_call_device_and_code(driver: simulated_driver.Driver) -> None:
     """Rule out the defect that a driver error contains only a number or "unknown error", or comes from an earlier
     call."""
     call = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
@@ -356,7 +356,7 @@ def test_regression_24_driver_error_contains_call_device_and_code(driver: simula
     assert "48" in str(error), "how much was asked for"
 
 
-def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
+def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated_driver.Driver) -> None:
     """Rule out the defect that a destructor's error is never reported, ends the process, or makes an unrelated call
     fail."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
@@ -372,15 +372,15 @@ def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simu
 
 
 @pytest.mark.starts_processes
-def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
+def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated_driver.Driver) -> None:
     """Rule out the defect that an error in a destructor at the end of the process is never reported."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU
-        import simulated
+        import simulated_driver
         PyGPU.set_memory_release_threshold(0)
         array = PyGPU.zeros(3)
-        simulated.driver().fault({call!r}, 1)
+        simulated_driver.driver().fault({call!r}, 1)
         del array
     """
     path = f"import sys; sys.path[:0] = [{str(Path(__file__).parents[1] / 'helpers')!r}]\n"

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support_kernels import module_or_skip
 
 BACKEND = PyGPU.backend_name()
-ON_A_DEVICE = BACKEND != "cpu" and simulated.driver() is None
+ON_A_DEVICE = BACKEND != "cpu" and simulated_driver.driver() is None
 SOURCE = r"""
 __constant__ float factors[4];
 

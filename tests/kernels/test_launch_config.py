@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU import LaunchConfig
 from PyGPU.driver import Function
 from support_kernels import module_or_skip
@@ -55,7 +55,7 @@ extern "C" __global__ void shared(int *x)
 COOPERATIVE, CLUSTER, POLICY, PROGRAMMATIC, PRIORITY, CARVEOUT = "2", "4", "5", "6", "8", "14"
 
 HAS_CLUSTERS = PyGPU.backend_name() == "cuda"
-DRIVER = simulated.driver()
+DRIVER = simulated_driver.driver()
 only_with_clusters = pytest.mark.skipif(not HAS_CLUSTERS, reason="clusters are CUDA's")
 only_without_clusters = pytest.mark.skipif(HAS_CLUSTERS, reason="clusters are there")
 

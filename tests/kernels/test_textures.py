@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support_kernels import module_or_skip
 
 SOURCE = r"""
@@ -67,7 +67,7 @@ def module() -> PyGPU.Module:
 def unrest() -> Iterator[None]:
     """Make a simulated driver delay work at random, so that a missing wait gives wrong values."""
     PyGPU.zeros(1)
-    with simulated.delayed(2000):
+    with simulated_driver.delayed(2000):
         yield
 
 
@@ -141,7 +141,7 @@ def values_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> n
 def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
     seed = random.randrange(1 << 30)
     rng = np.random.default_rng(seed)
-    is_hardware = PyGPU.backend_name() != "cpu" and simulated.driver() is None
+    is_hardware = PyGPU.backend_name() != "cpu" and simulated_driver.driver() is None
     for trial in range(60):
         axes = 1 + trial % 3
         shape = tuple(int(length) for length in rng.integers(1, 9, axes))

@@ -13,14 +13,16 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from linear_algebra import adjoint, close, given
 from PyGPU import linalg
 from PyGPU._linalg import library
 from support import on_cpu
 
 pytestmark = [
-    pytest.mark.skipif(on_cpu() or simulated.driver() is None, reason="of a library that fails when it is told to"),
+    pytest.mark.skipif(
+        on_cpu() or simulated_driver.driver() is None, reason="of a library that fails when it is told to"
+    ),
     pytest.mark.enough_on("cuda", "hip"),
 ]
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support import assert_same, assert_same_values, on_cpu
 
 
@@ -186,7 +186,7 @@ def test_upload_into_memory_of_allocator_preserves_memory_order() -> None:
 
 
 def test_dropped_array_frees_allocator_memory_without_synchronization() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("needs a driver that can be slow")
     pool, other = Counting(), PyGPU.Stream(non_blocking=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from gpu.support import run_script
 
 BACKEND = PyGPU.backend_name()
@@ -34,14 +34,14 @@ def keeping() -> Iterator[None]:
 
 
 @pytest.fixture
-def driver() -> simulated.Driver:
-    found = simulated.driver()
+def driver() -> simulated_driver.Driver:
+    found = simulated_driver.driver()
     if found is None:
         pytest.skip("only a simulated driver counts its calls")
     return found
 
 
-def allocations(driver: simulated.Driver) -> int:
+def allocations(driver: simulated_driver.Driver) -> int:
     return driver.call_count("hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync")
 
 
@@ -49,7 +49,7 @@ def kept() -> int:
     return PyGPU.memory_statistics()["recycled_bytes"]
 
 
-def test_next_array_reuses_last_block_without_driver_call(driver: simulated.Driver) -> None:
+def test_next_array_reuses_last_block_without_driver_call(driver: simulated_driver.Driver) -> None:
     address = PyGPU.zeros(100).ptr
     before = allocations(driver)
     array = PyGPU.zeros(110)
@@ -102,7 +102,7 @@ def test_block_allocated_while_cache_was_disabled_is_not_cached() -> None:
     assert kept() == 0
 
 
-def test_block_cache_of_stream_is_freed_when_stream_is_dropped(driver: simulated.Driver) -> None:
+def test_block_cache_of_stream_is_freed_when_stream_is_dropped(driver: simulated_driver.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.zeros(100).ptr
@@ -145,7 +145,7 @@ def test_block_used_on_per_thread_default_stream_is_not_cached() -> None:
     assert kept() == 0
 
 
-def test_failed_allocation_frees_cached_blocks_and_retries(driver: simulated.Driver) -> None:
+def test_failed_allocation_frees_cached_blocks_and_retries(driver: simulated_driver.Driver) -> None:
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(16)]
     arrays.clear()
     assert kept() == 16 * MIB
@@ -172,7 +172,7 @@ def test_block_allocated_in_capture_is_not_from_cache_and_not_put_there() -> Non
     stream.synchronize()
 
 
-def test_capture_by_other_library_on_pygpu_stream_uses_no_cached_block(driver: simulated.Driver) -> None:
+def test_capture_by_other_library_on_pygpu_stream_uses_no_cached_block(driver: simulated_driver.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.empty(100).ptr
@@ -222,7 +222,7 @@ def test_forked_child_reuses_no_cached_block_of_parent() -> None:
     assert run_script(script).stdout.split() == ["7"]
 
 
-def test_trim_memory_frees_pinned_memory_in_which_kernels_return_counts(driver: simulated.Driver) -> None:
+def test_trim_memory_frees_pinned_memory_in_which_kernels_return_counts(driver: simulated_driver.Driver) -> None:
     def pinned() -> set[int]:
         return {block["address"] for block in driver.live()["host"]}
 

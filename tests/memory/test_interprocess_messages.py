@@ -13,7 +13,7 @@ import pytest
 
 import PyGPU
 
-FUZZER = Path(__file__).parents[1] / "fuzz" / "fuzz_messages.py"
+FUZZER = Path(__file__).parents[1] / "fuzz" / "fuzz_interprocess_messages.py"
 
 
 @pytest.mark.starts_processes

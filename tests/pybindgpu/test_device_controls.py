@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU import runtime
 
 ON_CPU = PyGPU.backend_name() == "cpu"
@@ -211,7 +211,7 @@ def test_managed_memory_attributes_are_reported_on_every_backend() -> None:
 
 @pytest.mark.provokes_findings
 def test_prefetch_of_managed_memory_returns_status(managed: int, stream: runtime.cudaStream_t) -> None:
-    expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
+    expected = 0 if ON_CPU or moves_pages() or simulated_driver.driver() is not None else 101
     for place in (0, runtime.cudaCpuDeviceId):
         assert runtime.cudaMemPrefetchAsync(managed, 4096, place, stream) == expected
         assert runtime.cudaMemPrefetchAsync(managed, 4096, place) == expected
@@ -224,7 +224,7 @@ def test_prefetch_of_managed_memory_returns_status(managed: int, stream: runtime
 
 @pytest.mark.provokes_findings
 def test_advice_on_managed_memory_returns_status(managed: int) -> None:
-    expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
+    expected = 0 if ON_CPU or moves_pages() or simulated_driver.driver() is not None else 101
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseSetReadMostly, 0) == 0
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseUnsetReadMostly, 0) == 0
     for advice in (runtime.cudaMemAdviseSetPreferredLocation, runtime.cudaMemAdviseSetAccessedBy):
@@ -380,7 +380,7 @@ def test_memory_is_shared_with_other_process() -> None:
     if ON_CPU:
         assert status == 801
         assert handle == bytes(64)
-    elif simulated.driver() is None:
+    elif simulated_driver.driver() is None:
         assert status == 0
         command = [sys.executable, "-c", CONSUMER, pickle.dumps(handle).hex()]
         result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -19,7 +19,7 @@ import pytest
 import PyGPU
 import PyGPU as gpuarray_of_page
 import PyGPU.driver as cuda
-import simulated
+import simulated_driver
 from processes.mpi_of_threads import Comm, World
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
@@ -402,7 +402,7 @@ NUM_THREADS = 512  # Number of threads per block.
 
 def blocks() -> int:
     """Return the grid's number of blocks: the published program's number on a GPU, or else a smaller number."""
-    return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
+    return 32768 if PyGPU.backend_name() != "cpu" and simulated_driver.driver() is None else 16
 
 
 def test_saxpy_kernel_of_pygpu_matches_numpy() -> None:
@@ -453,7 +453,7 @@ def bindings() -> tuple[ModuleType, ModuleType]:
 
 
 @pytest.mark.skipif(
-    PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs its own driver"
+    PyGPU.backend_name() != "cuda" or simulated_driver.driver() is not None, reason="needs NVIDIA's driver"
 )
 @pytest.mark.filterwarnings("ignore:The chararray class is deprecated")
 def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
 # On a simulated GPU, only a few dtypes of each kind are tested, because each kernel is compiled as a host program.
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 KINDS = [
     "bool",
     "int8",

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from installed.numpy_version import is_numpy, since_numpy
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 KINDS = [
     "bool",
     "int8",

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from installed.numpy_version import since_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome, told
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 SEED = random.randrange(1 << 32)
 # Array sizes that are near the sizes of tiles, or so large that several thread blocks share the work.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
@@ -238,7 +238,7 @@ def test_0d_array_is_rejected_by_nonzero_and_accepted_by_argwhere() -> None:
 
 @pytest.mark.skipif(not IS_SIMULATED, reason="counts the calls of the simulated driver")
 def test_masks_and_indices_are_not_copied_to_host() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     host = np.arange(20_000.0)
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(host % 3 == 0)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU._native import host_sorting
 from support import assert_same, assert_same_refusal, outcome
 
 PyGPU.device_count()
 # Only a few cases of each kind run on a simulated GPU, because a simulated GPU compiles each kernel as a host program.
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
 FEW = ["bool", "int8", "float16", "float32", "uint64", "complex64", "complex128"]

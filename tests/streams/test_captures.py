@@ -227,7 +227,7 @@ np.testing.assert_array_equal(a.get(), expected)
 def test_capture_without_compiler_accepts_fill_and_rejects_scattered_copy() -> None:
     # A former defect: the fallback, which copies elements through the host, became part of the capture.
     script = """
-import numpy as np, PyGPU, simulated
+import numpy as np, PyGPU, simulated_driver
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))
 stream = PyGPU.Stream(non_blocking=True)
 stream.begin_capture()
@@ -243,7 +243,7 @@ stream.end_capture().launch(stream)
 expected = np.zeros((20, 20, 9, 9))
 expected[::2, ::2, ::2, ::2] = 1.5
 np.testing.assert_array_equal(a.get(), expected)
-assert simulated.driver() is None or simulated.driver().reports() == []
+assert simulated_driver.driver() is None or simulated_driver.driver().reports() == []
 """
     folder = Path(__file__).parents[1] / "helpers"
     environment = {**child_environment(folder), "PYGPU_STRIDED_COPY": "driver"}

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 ON_CPU = PyGPU.backend_name() == "cpu"
 gpu_only = pytest.mark.skipif(ON_CPU, reason="on the CPU the function runs at once, and may use arrays")
@@ -213,10 +213,10 @@ def test_host_function_that_uses_gpu_raises_error() -> None:
     assert len(told) == 4
 
 
-@pytest.mark.skipif(simulated.driver() is None, reason="needs a driver that refuses on demand")
+@pytest.mark.skipif(simulated_driver.driver() is None, reason="needs a driver that refuses on demand")
 @pytest.mark.provokes_errors
 def test_failed_launch_releases_host_function() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     function = Callback()
     alive = weakref.ref(function)

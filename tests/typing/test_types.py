@@ -23,7 +23,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent
-RIGHT = sorted(path for path in FOLDER.glob("*.py") if path.stem not in ("test_types", "wrong"))
+RIGHT = sorted(path for path in FOLDER.glob("*.py") if path.stem not in ("test_types", "type_errors"))
 WRONG = FOLDER / "type_errors.py"
 ERROR = re.compile(r"^(?P<file>.*?):(?P<line>\d+): error: .*\[(?P<code>[a-z-]+)\]$", re.MULTILINE)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from fusion_support.figures import limits, mode, waiting
+from fusion_support.operation_counts import limits, mode, waiting
 from PyGPU import _core
 
 HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8

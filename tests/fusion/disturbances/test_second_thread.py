@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from fusion_support import calls
-from fusion_support.figures import mode, waiting
-from fusion_support.names import (
+from fusion_support.operation_counts import mode, waiting
+from fusion_support.public_name_calls import (
     HOST,
     UNINITIALISED,
     attributes,
@@ -108,7 +108,7 @@ class Second:
 def second() -> Iterator[Second]:
     PyGPU.zeros(1)
     called()  # compiles kernels, for which the second thread would wait too long
-    driver, interval = simulated.driver(), sys.getswitchinterval()
+    driver, interval = simulated_driver.driver(), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     if driver is not None:
         driver.delay(0, most=50)

@@ -15,7 +15,7 @@ import numpy
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from gpu import support
 from gpu.support import values
 from processes import mpi
@@ -74,7 +74,7 @@ SEND_TO_OTHER = """
 
 def mpi_reads_device_memory() -> str | None:
     """Return the reason why the MPI library cannot read device memory, or None."""
-    if simulated.driver() is not None:
+    if simulated_driver.driver() is not None:
         return "no MPI library reads the memory of a simulated GPU"
     if importlib.util.find_spec("cupy") is None:
         return None

@@ -131,7 +131,7 @@ class CheckedRun(run_tests.Run):
         never += [] if tool_lists.WHOLE_DEVICE in job.files else [run_tests.MARK]
         words = [str(run_tests.PROCESS), str(job.pieces[0].part), str(job.pieces[0].parts), *job.files]
         words += ["-q", "-p", "no:cacheprovider", "-p", "gpu.under_sanitizer"]
-        words += ["-p", "gpu.leave_nothing"] if self.is_memcheck and not self.options.no_leaks else []
+        words += ["-p", "gpu.exit_cleanup"] if self.is_memcheck and not self.options.no_leaks else []
         words += ["--record", str(job.record), "--tool-log", str(job.tool_log), f"--junitxml={job.report}"]
         words += ["-W", "default", "-o", f"timeout={self.options.limit:.0f}", *self.options.pytests]
         return [*words, "-m", self.marks(f"not ({' or '.join(never)})")]

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from fusion_support.catalogue import DTYPES, KEYS, MATRIX, NUMBERS, ROW, Fragment, catalogue
 from fusion_support.disturbances import Finalisers, Refusals
 from fusion_support.executors import Device, World
-from fusion_support.figures import Counted
+from fusion_support.operation_counts import OperationCounts
+from fusion_support.program_fragments import DTYPES, KEYS, MATRIX, NUMBERS, ROW, Fragment, catalogue
 from PyGPU import _core
 
 SEED_OF_CATALOGUE = 19
@@ -445,7 +445,7 @@ def run(
     With several threads, each turn runs one program per thread, all with equal limits. `next_seed` is the first seed of
     the next turn.
     """
-    counted, counts = Counted(), Counter[str]()
+    counted, counts = OperationCounts(), Counter[str]()
     disturbances = Disturbances(Finalisers(seed) if has_finalisers else None, Refusals(seed) if is_refusing else None)
     failure, number, programs = None, seed, 0
     while counts.total() < operations and failure is None:

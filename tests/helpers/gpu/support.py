@@ -17,7 +17,7 @@ import numpy
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 # Seconds for which a test keeps a stream busy. A call that must not wait for the stream takes much less time.
 SECONDS = 0.4
@@ -100,8 +100,8 @@ def require_peers() -> None:
 
 def is_simulated() -> bool:
     """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
-    PyGPU.config()  # This opens the driver. Before, `simulated.driver` returns None.
-    return simulated.driver() is not None
+    PyGPU.config()  # This opens the driver. Before, `simulated_driver.driver` returns None.
+    return simulated_driver.driver() is not None
 
 
 def on_hip() -> bool:

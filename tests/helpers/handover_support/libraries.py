@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import simulated
+import simulated_driver
 
 HISTORY = 24
 SPIN = """
@@ -333,7 +333,7 @@ class CudaCore(Library):
 
 def spinner() -> Callable[[Any], None] | None:
     """Return a function that keeps a stream busy, or None on a simulated driver or without a compiler."""
-    if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
+    if simulated_driver.driver() is not None or PyGPU.backend_name() != "cuda":
         return None
     try:
         kernel = PyGPU.Kernel(SPIN, "spin")
@@ -379,7 +379,7 @@ PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax
 def peers(names: Sequence[str] | None = None) -> list[Library]:
     """Return those of the named libraries, by default of all, that are installed and can use PyGPU's device."""
     found: list[Library] = []
-    if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
+    if simulated_driver.driver() is not None or PyGPU.backend_name() != "cuda":
         return found
     for name, create in PEERS.items():
         if names is None or name in names:

@@ -11,7 +11,7 @@ import numpy as np
 
 import PyGPU
 from soak_operations.arithmetic import FEW, PAIRS, agreed, computation, drawn
-from soak_operations.table import device_of
+from soak_operations.operation_registry import device_of
 
 if TYPE_CHECKING:
     from soak import Held, Soak

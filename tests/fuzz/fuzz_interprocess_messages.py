@@ -1,6 +1,6 @@
 """Change the fields of messages from other processes, which PyGPU may accept or refuse with documented errors only.
 
-    python tests/fuzz/fuzz_messages.py SEED < handles
+    python tests/fuzz/fuzz_interprocess_messages.py SEED < handles
 
 The program runs in a separate process, so that a crash is visible to the test that starts it. Its input is a pickle of
 handles of arrays that the starting process shares. It changes each field of
@@ -29,7 +29,7 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).parents[1] / "helpers")]
 
 import PyGPU  # noqa: E402
-import simulated  # noqa: E402
+import simulated_driver  # noqa: E402
 from PyGPU._sharing.handle import checked_bytes, driver_bytes  # noqa: E402
 from PyGPU._sharing.memory import holding  # noqa: E402
 
@@ -228,7 +228,7 @@ def driver_mutants(genuine: bytes) -> Iterator[Any]:
     A real driver crashes on some handles of the right length with changed bytes. For a real driver, yield only values
     that PyGPU rejects before the driver's call.
     """
-    is_real = PyGPU.backend_name() != "cpu" and simulated.driver() is None
+    is_real = PyGPU.backend_name() != "cpu" and simulated_driver.driver() is None
     for forged in mutants(genuine):
         if not is_real or not isinstance(forged, bytes) or len(forged) != len(genuine):
             yield forged
@@ -271,7 +271,7 @@ def main() -> None:
         "driver": open_driver_handles(handles),
     }
     assert all((guard == 0x33).all() for guard in guards), "memory outside of the block was written"
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is None or driver.reports() == [], driver.reports()
     print(accepted)
 

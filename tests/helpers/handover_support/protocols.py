@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-import hostile_peer
+import hostile_consumer
 import PyGPU
 from handover_support.libraries import Baton, CoreView, CudaCore, CuPy, Host, Jax, Library, Numba, Own, Torch
 from installed.numpy_version import is_numpy
@@ -63,11 +63,11 @@ def current_stream() -> int:
 
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
     """Return an object that exports the memory by DLPack; its deleter, wrapped one to three times, releases the GIL."""
-    library = hostile_peer.library()
+    library = hostile_consumer.library()
     # The capsule is created for PyGPU's current stream, because a consumer cannot pass its stream to the wrapper.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else current_stream())
     for _ in range(choices.randrange(1, 4)):
-        # The C extension `hostile_peer` cannot wrap an unversioned capsule, so the capsule stays as it is.
+        # The C extension `hostile_consumer` cannot wrap an unversioned capsule, so the capsule stays as it is.
         with contextlib.suppress(ValueError):
             capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return Tensor(capsule, holder.__dlpack_device__())
@@ -75,7 +75,7 @@ def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
     """Export a tensor by DLPack's C exchange table, without a wait; a wrapper makes its deleter release the GIL."""
-    library = hostile_peer.library()
+    library = hostile_consumer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return library.imported(capsule, PyGPU.GPUArray)

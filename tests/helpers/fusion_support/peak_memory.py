@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from fusion_support.figures import limits, mode
+from fusion_support.operation_counts import limits, mode
 from PyGPU import _core
 
 MIB = 1 << 20

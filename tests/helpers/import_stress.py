@@ -2,7 +2,7 @@
 
 In each process, threads run the garbage collector during the import, as in Dask's workers.
 
-python tests/helpers/import_storm.py --imports 200
+python tests/helpers/import_stress.py --imports 200
 
 The test suite makes few such imports; use this command to make more imports on a machine with a GPU. Its exit status is
 the number of failed imports. In the past, imports failed because the collector visited an uninitialized object of
@@ -49,7 +49,7 @@ def imported(number: int) -> str | None:
     return None if done.returncode == 0 else f"import {number}: status {done.returncode}\n{done.stderr}"
 
 
-def storm(imports: int, at_once: int = 2) -> list[str]:
+def failed_imports(imports: int, at_once: int = 2) -> list[str]:
     """Import PyGPU in many processes, and return the failures."""
     with ThreadPoolExecutor(at_once) as threads:
         return [failure for failure in threads.map(imported, range(imports)) if failure]
@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("--imports", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 2)
     arguments = parser.parse_args()
-    failures = storm(arguments.imports, arguments.at_once)
+    failures = failed_imports(arguments.imports, arguments.at_once)
     print("\n".join(failures))
     print(f"{len(failures)} of {arguments.imports} imports failed")
     return min(len(failures), 100)

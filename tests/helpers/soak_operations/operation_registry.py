@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import PyGPU
-from soak_operations.choices import NUMPYS_OWN, SMALL
+from soak_operations.random_choices import NUMPYS_OWN, SMALL
 
 if TYPE_CHECKING:
     from soak import Held, Soak

@@ -2,7 +2,7 @@
  * deleters. They call PyGPU's deleters on threads that Python did not create, nested in other deleters, and after the end
  * of Python.
  *
- * tests/helpers/hostile_peer/__init__.py builds this file for the running interpreter. */
+ * tests/helpers/hostile_consumer/__init__.py builds this file for the running interpreter. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

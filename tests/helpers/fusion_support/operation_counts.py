@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import simulated
+import simulated_driver
 from PyGPU import _core
 
 CAUSES = ("values", "work", "order", "operation", "nodes", "bytes", "held", "memory", "asked", "age")
@@ -20,26 +20,26 @@ def waiting() -> int:
 
 def launches() -> int:
     """Return the number of kernel launches on a simulated driver so far."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     return sum(driver.call_count(call) for call in driver.calls() if "LaunchKernel" in call or "LaunchCoop" in call)
 
 
 def launch_call() -> str:
     """Return the name of the driver function that launches kernels, for the injection of faults."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     return LAUNCHES[driver.is_hip]
 
 
 def allocation_calls() -> list[str]:
     """Return the names of the driver functions that allocate memory, for the injection of faults."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     return [call for call in driver.calls() if call.startswith(("cuMemAlloc", "hipMalloc"))]
 
 
-class Counted:
+class OperationCounts:
     """Count the operations in a `with` block.
 
     The counts have the names of `_fusion_figures`; on a simulated driver `launches` is counted too.
@@ -47,7 +47,7 @@ class Counted:
 
     def __init__(self) -> None:
         self._before = _core._fusion_figures()
-        self._launches = launches() if simulated.driver() is not None else 0
+        self._launches = launches() if simulated_driver.driver() is not None else 0
 
     def __getitem__(self, name: str) -> Any:
         if name == "launches":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import sampling
+import case_sampling
 
 pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
@@ -17,19 +17,19 @@ ROOT = Path(__file__).parents[2]
 
 def test_sample_has_each_value_of_each_parameter() -> None:
     cases = [{"dtype": dtype, "shape": shape, "way": way} for dtype, shape, way in product("abc", range(5), (0, 1))]
-    chosen = [cases[position] for position in sorted(sampling.sample(cases))]
+    chosen = [cases[position] for position in sorted(case_sampling.sample(cases))]
     for name in ("dtype", "shape", "way"):
         assert {case[name] for case in chosen} == {case[name] for case in cases}
     assert len(chosen) == 5
 
 
 def test_sample_of_test_with_one_parameter_has_all_cases() -> None:
-    assert sampling.sample([{"dtype": dtype} for dtype in "abc"]) == {0, 1, 2}
-    assert sampling.sample([]) == set()
+    assert case_sampling.sample([{"dtype": dtype} for dtype in "abc"]) == {0, 1, 2}
+    assert case_sampling.sample([]) == set()
 
 
 PROGRAM = """
-import pytest, sampling
+import case_sampling, pytest
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("first", [1, 2, 3])
@@ -52,7 +52,7 @@ def test_values(first, second): pass
 def test_few(only): pass
 """
 CONFTEST = """
-import pytest, sampling
+import case_sampling, pytest
 
 def pytest_configure(config):
     for name in ("sampled", "matrix"):
@@ -60,7 +60,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    sampling.mark(items, "BACKEND", is_simulated=SIMULATED)
+    case_sampling.mark(items, "BACKEND", is_simulated=SIMULATED)
 """
 
 

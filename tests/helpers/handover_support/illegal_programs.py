@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-import hostile_peer
+import hostile_consumer
 import PyGPU
-import simulated
+import simulated_driver
 
 COUNT = 100
 DELAY_US = 3000
@@ -36,7 +36,7 @@ class Program:
     """
 
     broken_rule: str
-    run: Callable[[simulated.Driver, int, bool], bool]
+    run: Callable[[simulated_driver.Driver, int, bool], bool]
 
 
 class Producer:
@@ -53,7 +53,7 @@ def order_behind(stream: int) -> None:
     PyGPU.current_stream().wait_event(event)
 
 
-def interface_without_stream(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
+def interface_without_stream(driver: simulated_driver.Driver, foreign: int, is_legal: bool) -> bool:
     memory = PyGPU.zeros(COUNT, "u1")
     producer = Producer(memory)
     PyGPU.synchronize()
@@ -63,8 +63,8 @@ def interface_without_stream(driver: simulated.Driver, foreign: int, is_legal: b
     return bool((PyGPU.asarray(producer).get() == 1).all())
 
 
-def table_without_order(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    library = hostile_peer.library()
+def table_without_order(driver: simulated_driver.Driver, foreign: int, is_legal: bool) -> bool:
+    library = hostile_consumer.library()
     memory = PyGPU.zeros(COUNT, "u1")
     address = memory.ptr
     PyGPU.synchronize()
@@ -75,7 +75,7 @@ def table_without_order(driver: simulated.Driver, foreign: int, is_legal: bool) 
     return bool((library.imported(library.wrap(tensor, 0), PyGPU.GPUArray).get() == 1).all())
 
 
-def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
+def dlpack_without_wait(driver: simulated_driver.Driver, foreign: int, is_legal: bool) -> bool:
     """Read an array on the consumer's stream `foreign` while PyGPU, the producer, writes the array on another stream.
 
     The illegal form passes -1 to ``__dlpack__`` instead of `foreign`, so that no stream waits for the write.
@@ -96,7 +96,7 @@ def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) 
     return bool((host == 1).all())
 
 
-def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
+def release_while_untold_stream_works(driver: simulated_driver.Driver, foreign: int, is_legal: bool) -> bool:
     """Drop the owner of memory while the consumer still writes to it on a stream that the consumer did not report."""
     memory = PyGPU.zeros(COUNT, "u1")
     address, capsule = memory.ptr, memory.__dlpack__(stream=DEFAULT, max_version=(1, 0))
@@ -110,7 +110,7 @@ def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is
     return bool((reused.get() == 2).all())
 
 
-def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
+def write_while_consumer_reads(driver: simulated_driver.Driver, foreign: int, is_legal: bool) -> bool:
     """Write the memory in the producer while the consumer still uses the memory on its stream.
 
     In the illegal form the consumer does not report that use, so the producer's write does not wait for the end of the

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .entries import parse
+from .difference_entries import parse
 
-OPEN = parse("")
+DEFECTS = parse("")
 """The differences from NumPy that are defects of PyGPU.
 
 No defect is known at present.

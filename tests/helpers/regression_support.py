@@ -74,13 +74,13 @@ def delete_in_threads(tensors: Sequence[int], *, versioned: bool = True) -> None
 
 
 def run(script: str, *arguments: str, **environment: str) -> str:
-    """Run a script that may import shared.py.
+    """Run a script that may import regression_support.py.
 
     A script that hangs is stopped, and the stacks of all its threads are printed.
     """
     prelude = (
         "import faulthandler, sys\n"
-        f"sys.path[:0] = [{str(Path(__file__).parent.parent)!r}]\n"
+        f"sys.path[:0] = [{str(Path(__file__).parent)!r}]\n"
         "faulthandler.dump_traceback_later(45, exit=True)\n"
     )
     return support.ended_well(support.run_script(prelude + textwrap.dedent(script), *arguments, **environment))

@@ -41,7 +41,7 @@ def _log_gamma(x: float) -> float:
         return math.inf
 
 
-JUDGES: dict[str, Judge] = {
+REFERENCE_FUNCTIONS: dict[str, Judge] = {
     "erf": _vectorized(math.erf),
     "erfc": _vectorized(math.erfc),
     "gamma": _vectorized(_gamma),

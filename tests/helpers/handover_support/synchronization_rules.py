@@ -15,7 +15,7 @@ When the consumer deletes its array, the memory may return to its owner while th
 - `PROGRAM`: the owner has not received the stream. The program waits for the consumer's work, or records it by
   `record_stream`, before it deletes the last array.
 
-`illegal.py` contains programs that break these rules.
+`illegal_programs.py` contains programs that break these rules.
 """
 
 from __future__ import annotations

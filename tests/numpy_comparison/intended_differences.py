@@ -1,10 +1,13 @@
-"""List the differences from NumPy that are intended, each with its reason. `entries.py` explains the conditions."""
+"""List the differences from NumPy that are intended, each with its reason.
+
+`difference_entries.py` explains the conditions.
+"""
 
 from __future__ import annotations
 
-from .entries import parse
+from .difference_entries import parse
 
-KEPT = parse("""
+INTENDED = parse("""
 *
     if kind in ('refused', 'error') and foreign and ours in ('TypeError', 'ValueError', 'IndexError', 'AxisError')
     does raise an error
@@ -488,4 +491,4 @@ rot90
     does take whole numbers of turns
     because NumPy 2.4 does so, and 2.5 turns by 1.5 as by 3 and by a text as by 0
 """)
-"""The differences from NumPy that are intended, as entries in the format of `entries.py`."""
+"""The differences from NumPy that are intended, as entries in the format of `difference_entries.py`."""

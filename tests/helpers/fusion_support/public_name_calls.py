@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import simulated
+import simulated_driver
 from fusion_support import calls
-from fusion_support.figures import mode
+from fusion_support.operation_counts import mode
 
 HOST = np.arange(1.0, 10.0).reshape(3, 3)
 # Special methods that every Python object has, but that arrays redefine.
@@ -46,7 +46,7 @@ def same(one: Any, other: Any) -> bool:
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
     """Return the first call of a list that succeeds in the fusion mode "off", and the result of the call.
 
-    A failed compilation does not reject a call, because `simulated.compile_together` makes compilations fail.
+    A failed compilation does not reject a call, because `simulated_driver.compile_together` makes compilations fail.
     """
     error: BaseException | None = None
     with mode("off"):
@@ -113,4 +113,4 @@ def compile_together(tried: Iterable[list[Callable[[Any], Any]]]) -> None:
         beside.get()
 
     with contextlib.redirect_stdout(io.StringIO()):
-        simulated.compile_together([functools.partial(call_in_both_ways, ways) for ways in tried], rounds=6)
+        simulated_driver.compile_together([functools.partial(call_in_both_ways, ways) for ways in tried], rounds=6)
