@@ -4,7 +4,7 @@
         python tests/gpu/sanitize.py --tool memcheck --seconds 570 --json build/results/sanitizer-memcheck.json
 
 - `memcheck` runs the suite's tests that use a GPU and no other GPU library; `racecheck`, `initcheck` and `synccheck`
-  run tests of kernels. `sanitizer/tool_lists.py` lists the test files, the tools' options and the environment, with
+  run tests of kernels. `sanitizer/tests_per_tool.py` lists the test files, the tools' options and the environment, with
   reasons. Arguments PATH replace the list of files. Deferred arithmetic is on.
 - Each process runs a few short test files, or a part of a long file. The longest files run first. The result lists the
   files that were not finished after `--seconds`; `--unfinished-of FILE` runs the files of such a list.
@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "runner"))
 import jobs
 import machine
 import run_tests
-import tool_lists
+import tests_per_tool
 from checked_run import CheckedRun, divided
 
 
@@ -50,7 +50,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     cores = len(os.sched_getaffinity(0))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", help="test files and folders (default: the tool's list)")
-    parser.add_argument("--tool", choices=tool_lists.TOOLS, default="memcheck")
+    parser.add_argument("--tool", choices=tests_per_tool.TOOLS, default="memcheck")
     parser.add_argument("--json", type=Path, help="the result (default: build/results/sanitizer-TOOL.json)")
     parser.add_argument("--processes", type=int, default=min(cores, 15), help="processes that share the device")
     parser.add_argument("--seconds", dest="total", type=float, default=570, help="seconds of the whole run")
@@ -89,8 +89,10 @@ def selected(options: argparse.Namespace) -> list[str]:
     if options.unfinished_of is not None:
         earlier = json.loads(options.unfinished_of.read_text(encoding="utf-8"))
         return sorted({entry["file"] for entry in earlier["unfinished"]})
-    paths = options.paths or tool_lists.TOOLS[options.tool].paths
-    return run_tests.files_with_tests(paths) if paths else tool_lists.of_suite(run_tests.files_with_tests(["tests"]))
+    paths = options.paths or tests_per_tool.TOOLS[options.tool].paths
+    return (
+        run_tests.files_with_tests(paths) if paths else tests_per_tool.of_suite(run_tests.files_with_tests(["tests"]))
+    )
 
 
 def print_result(result: dict[str, Any], path: Path) -> None:

@@ -33,14 +33,14 @@ import jobs
 import machine
 import reports
 from pieces import Piece, batches, estimates, pieces
-from reasons import Cause, Reason, reason_of
+from rerun_reasons import Cause, Reason, reason_of
 
 ROOT = Path(__file__).resolve().parents[3]
 MARK = "whole_device"
 GIB = 1 << 30
 PROCESS = Path(__file__).with_name("one_process.py")
 # Result files with the run times of earlier runs. If both list a test file, the second result file has priority.
-EARLIER = [Path(__file__).with_name("seconds.json"), ROOT / "docs/results/gpu-tests.json"]
+EARLIER = [Path(__file__).with_name("durations.json"), ROOT / "docs/results/gpu-tests.json"]
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:

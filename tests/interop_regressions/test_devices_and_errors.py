@@ -1,4 +1,4 @@
-"""Test interop regressions 16 to 18, 20, 21, 24 and 25: shared processes, errors and installation.
+"""Test interop regressions 16 to 18, 20, 21, 24 and 25: current devices, errors and installation.
 
 The regressions 22 and 23, about arguments of kernels, have tests in tests/kernels.
 """

@@ -1,11 +1,11 @@
 """Check operations on arrays of more than 2^31 elements against exact expected values.
 
-    PYTHONPATH=tests/helpers python tests/gpu/large/run_large.py --json report.json
-    PYTHONPATH=tests/helpers python tests/gpu/large/run_large.py --family reductions --family scans --fusion auto
+    PYTHONPATH=tests/helpers python tests/gpu/large_arrays/run_large.py --json report.json
+    PYTHONPATH=tests/helpers python tests/gpu/large_arrays/run_large.py --family reductions --family scans --fusion auto
 
 Each case creates its operands on the device and applies operations of one kind. On the device it compares all elements
-of the results with a rule (`large_support/rules.py`), and on the host some of them. The largest cases occupy less than
-60 GiB of device memory. With `--elements`, the same cases run with smaller arrays, on any backend.
+of the results with a rule (`large_array_support/element_rules.py`), and on the host some of them. The largest cases
+occupy less than 60 GiB of device memory. With `--elements`, the same cases run with smaller arrays, on any backend.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import PyGPU
-from large_support.judge import Large
-from large_support.table import CASES, Case, load
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.case_registry import CASES, Case, load
 from PyGPU import _core
 
 load()
@@ -33,7 +33,7 @@ FEWEST = 2000
 MODES = {"auto": ("auto",), "off": ("off",), "both": ("auto", "off")}
 
 
-def run_case(large: Large, function: Case) -> dict[str, Any]:
+def run_case(large: ArrayChecker, function: Case) -> dict[str, Any]:
     """Run one case; return its measurements, and the text of its failure or None."""
     large.most_elements = large.most_bytes = 0
     failures, start = [], time.perf_counter()
@@ -59,7 +59,7 @@ def run_case(large: Large, function: Case) -> dict[str, Any]:
     }
 
 
-def free_memory(large: Large) -> None:
+def free_memory(large: ArrayChecker) -> None:
     """Return the memory of a case to the device, so that all device memory is free for the next case."""
     large.forget_tables()
     gc.collect()
@@ -69,7 +69,7 @@ def free_memory(large: Large) -> None:
 
 def run(elements: int, families: Iterable[str], modes: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Run the cases of the named families in each fusion mode, and yield the result of each case."""
-    large = Large(elements)
+    large = ArrayChecker(elements)
     for mode in modes:
         former = _core._set_fusion(mode)
         # Compile each fused kernel at the first use of its combination of operations.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large, Wrong
-from large_support.rules import BYTES, P, Rule, total
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker, CheckFailure
+from large_array_support.case_registry import case
+from large_array_support.element_rules import BYTES, P, Rule, total
 
 RAW = """
 extern "C" __global__ void mirror(unsigned char *to, const unsigned char *from, size_t n) {
@@ -18,7 +18,7 @@ extern "C" __global__ void mirror(unsigned char *to, const unsigned char *from, 
 
 
 @case("kernels")
-def raw_kernel(large: Large) -> None:
+def raw_kernel(large: ArrayChecker) -> None:
     size = large.elements
     result = PyGPU.empty(size, np.uint8)
     PyGPU.Kernel(RAW, "mirror")[1 << 12, 256](result, large.bytes(size), size)
@@ -30,7 +30,7 @@ def raw_kernel(large: Large) -> None:
 
 
 @case("kernels")
-def elementwise_kernel(large: Large) -> None:
+def elementwise_kernel(large: ArrayChecker) -> None:
     size = large.elements
     kernel = PyGPU.elementwise.ElementwiseKernel(
         "const unsigned char *x, const unsigned char *table, unsigned char *z",
@@ -46,7 +46,7 @@ def elementwise_kernel(large: Large) -> None:
 
 
 @case("kernels")
-def elementwise_kernel_over_range(large: Large) -> None:
+def elementwise_kernel_over_range(large: ArrayChecker) -> None:
     size = large.elements
     kernel = PyGPU.elementwise.ElementwiseKernel("unsigned char *z", "z[i] = 255", "large_range")
     array = large.bytes(size)
@@ -58,7 +58,7 @@ def elementwise_kernel_over_range(large: Large) -> None:
 
 
 @case("kernels")
-def reduction_kernel(large: Large) -> None:
+def reduction_kernel(large: ArrayChecker) -> None:
     kernel = PyGPU.reduction.ReductionKernel(
         np.uint64, "0", "a + b", "x[i] * (unsigned long long)(i % 3)", "const unsigned char *x", "large_sum"
     )
@@ -68,20 +68,20 @@ def reduction_kernel(large: Large) -> None:
 
 
 @case("kernels")
-def export(large: Large) -> None:
+def export(large: ArrayChecker) -> None:
     size = large.elements
     view = large.bytes(2 * size)[size | 1 :: 3]
     taken = PyGPU.from_dlpack(view)
     if (taken.shape, taken.strides, taken.ptr) != (view.shape, view.strides, view.ptr):
-        raise Wrong(f"DLPack: {taken.shape}, {taken.strides} instead of {view.shape}, {view.strides}")
+        raise CheckFailure(f"DLPack: {taken.shape}, {taken.strides} instead of {view.shape}, {view.strides}")
     large.check(taken.copy(), Rule(BYTES).over(taken.shape, 3, start=size | 1), what="DLPack")
     if PyGPU.backend_name() == "cpu":
         return
     interface = view.__cuda_array_interface__
     found = (interface["shape"], interface["strides"], interface["data"][0])
     if found != (view.shape, view.strides, view.ptr):
-        raise Wrong(f"array interface: {found} instead of {view.shape}, {view.strides}, {view.ptr}")
+        raise CheckFailure(f"array interface: {found} instead of {view.shape}, {view.strides}, {view.ptr}")
     matrix = PyGPU.broadcast_to(large.bytes(1), (size, 4))
     interface = matrix.__cuda_array_interface__
     if (interface["shape"], interface["strides"]) != ((size, 4), (0, 0)):
-        raise Wrong(f"array interface of a broadcast array: {interface['shape']}, {interface['strides']}")
+        raise CheckFailure(f"array interface of a broadcast array: {interface['shape']}, {interface['strides']}")

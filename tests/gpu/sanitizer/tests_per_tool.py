@@ -11,8 +11,8 @@ LEFT_OUT = {
     "tests/commands": "runs commands in their own processes",
     "tests/frameworks": "needs other libraries",
     "tests/gpu/compilers": "compares programs of compilers, which run in their own processes",
-    "tests/gpu/large": "fills the device",
-    "tests/gpu/peers": "needs other libraries; test_ctypes_nvcc.py, which needs none, is run",
+    "tests/gpu/interop": "needs other libraries; test_ctypes_nvcc.py, which needs none, is run",
+    "tests/gpu/large_arrays": "fills the device",
     "tests/gpu/runner": "uses no device",
     "tests/gpu/sanitizer": "uses no device",
     "tests/gpu/test_exit.py": "runs programs in their own processes",
@@ -20,17 +20,17 @@ LEFT_OUT = {
     "tests/gpu/test_ipc.py": "runs programs in their own processes",
     "tests/gpu/test_two_devices.py": "needs two devices",
     "tests/hazard_model": "uses no device",
-    "tests/interop_regressions/test_process.py": "runs programs in their own processes",
+    "tests/interop_regressions/test_devices_and_errors.py": "runs programs in their own processes",
     "tests/interop_regressions/test_teardown.py": "runs programs in their own processes",
     "tests/packaging": "uses no device",
     "tests/repository": "uses no device",
     "tests/typing": "uses no device",
 }
-TAKEN_ANYWAY = ("tests/gpu/peers/test_ctypes_nvcc.py",)
+TAKEN_ANYWAY = ("tests/gpu/interop/test_ctypes_nvcc.py",)
 
 # Files in which each failed call of the driver is also a finding. Many tests in other files make calls fail on purpose.
 NO_FAILED_CALL = (
-    "tests/gpu/peers/test_ctypes_nvcc.py",
+    "tests/gpu/interop/test_ctypes_nvcc.py",
     "tests/gpu/test_memory.py",
     "tests/gpu/test_streams.py",
     "tests/gpu/test_strided_copies.py",

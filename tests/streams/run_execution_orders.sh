@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: run.sh PYTHON [PYTEST ARGUMENTS]. Runs the tests of execution order on a simulated device with slow streams, with
+# Usage: run_execution_orders.sh PYTHON [PYTEST ARGUMENTS]. Runs the tests of execution order on a simulated device with slow streams, with
 # other legal orders, and with failing calls.
 python=$1
 shift

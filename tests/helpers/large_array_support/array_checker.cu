@@ -1,4 +1,4 @@
-// Kernels that write and judge arrays by the rules of rules.py. All indices have 64 bits.
+// Kernels that write and judge arrays by the rules of element_rules.py. All indices have 64 bits.
 typedef unsigned long long number;
 typedef long long integer;
 

@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large
-from large_support.rules import BYTES, REDUCTIONS, P, Rule, reduced, total
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.case_registry import case
+from large_array_support.element_rules import BYTES, REDUCTIONS, P, Rule, reduced, total
 
 MOST = int(BYTES.max())
 
 
 @case("reductions")
-def of_all_elements(large: Large) -> None:
+def of_all_elements(large: ArrayChecker) -> None:
     for size in large.edges:
         array, what = large.bytes(size), f"{size} elements"
         sum_of_all = total(BYTES, size)
@@ -29,7 +29,7 @@ def of_all_elements(large: Large) -> None:
 
 
 @case("reductions")
-def of_elements_behind_the_limits(large: Large) -> None:
+def of_elements_behind_the_limits(large: ArrayChecker) -> None:
     for size in large.edges[2:]:
         array, what = large.bytes(size, np.zeros(1, np.uint8)), f"{size} elements"
         large.check_value(array.any(), False, f"any, {what}")
@@ -43,14 +43,14 @@ def of_elements_behind_the_limits(large: Large) -> None:
 
 
 @case("reductions")
-def variance(large: Large) -> None:
+def variance(large: ArrayChecker) -> None:
     size = large.elements
     squares = total(BYTES.astype(np.int64) ** 2, size)
     mean = total(BYTES, size) / size
     large.check_value(large.bytes(size).var(), squares / size - mean**2, "var", least=1e-9)
 
 
-def along_axes(large: Large, shape: tuple[int, ...], functions: tuple[str, ...] = REDUCTIONS) -> None:
+def along_axes(large: ArrayChecker, shape: tuple[int, ...], functions: tuple[str, ...] = REDUCTIONS) -> None:
     """Reduce an array of a shape along each axis by each function."""
     array = large.bytes(shape)
     steps = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
@@ -65,33 +65,33 @@ def along_axes(large: Large, shape: tuple[int, ...], functions: tuple[str, ...] 
 
 
 @case("reductions")
-def along_each_axis_of_square(large: Large) -> None:
+def along_each_axis_of_square(large: ArrayChecker) -> None:
     along_axes(large, large.square())
 
 
 @case("reductions")
-def along_each_axis_of_three_columns(large: Large) -> None:
+def along_each_axis_of_three_columns(large: ArrayChecker) -> None:
     along_axes(large, (math.ceil(large.elements / 3), 3))
 
 
 @case("reductions")
-def along_each_axis_of_two_long_rows(large: Large) -> None:
+def along_each_axis_of_two_long_rows(large: ArrayChecker) -> None:
     # Each row has more than 2^31 elements, and the rows begin at odd addresses.
     along_axes(large, (2, large.elements | 1), ("sum", "argmax", "any"))
 
 
 @case("reductions")
-def along_each_axis_of_cube(large: Large) -> None:
+def along_each_axis_of_cube(large: ArrayChecker) -> None:
     along_axes(large, large.cube(), ("sum", "max", "argmax"))
 
 
 @case("reductions")
-def along_each_axis_of_long_middle_axis(large: Large) -> None:
+def along_each_axis_of_long_middle_axis(large: ArrayChecker) -> None:
     along_axes(large, (7, math.ceil(large.elements / 35), 5), ("sum", "max", "argmax"))
 
 
 @case("reductions")
-def argmax_behind_limit_along_axis(large: Large) -> None:
+def argmax_behind_limit_along_axis(large: ArrayChecker) -> None:
     array = large.bytes((2, large.elements), np.zeros(1, np.uint8))
     array[1, -2] = 9
     large.check_value(array.argmax(axis=1), np.array([0, large.elements - 2]), "axis 1")
@@ -103,7 +103,7 @@ def argmax_behind_limit_along_axis(large: Large) -> None:
 
 
 @case("reductions")
-def of_masked_elements(large: Large) -> None:
+def of_masked_elements(large: ArrayChecker) -> None:
     size = large.elements
     mask = large.bytes(size) > 99
     wanted = total(np.where(BYTES > 99, BYTES, 0).astype(np.uint8), size)
@@ -111,7 +111,7 @@ def of_masked_elements(large: Large) -> None:
 
 
 @case("reductions")
-def of_fused_operands(large: Large) -> None:
+def of_fused_operands(large: ArrayChecker) -> None:
     size = large.elements
     array = large.bytes(size)
     large.check_value(((array ^ 1) + 2).sum(), np.uint64(total((BYTES ^ 1) + np.uint8(2), size)), "sum")
@@ -119,7 +119,7 @@ def of_fused_operands(large: Large) -> None:
 
 
 @case("reductions")
-def of_views(large: Large) -> None:
+def of_views(large: ArrayChecker) -> None:
     size = large.elements
     base = large.bytes(2 * size)
     every_second = total(BYTES[np.arange(P) * 2 % P], size)
@@ -129,7 +129,7 @@ def of_views(large: Large) -> None:
 
 
 @case("reductions")
-def of_segments_behind_limit(large: Large) -> None:
+def of_segments_behind_limit(large: ArrayChecker) -> None:
     # A few threads reduce one segment, so the segments are short.
     starts = np.array([large.elements - 1000, large.elements - 700, large.elements - 1])
     sums = PyGPU.add.reduceat(large.bytes(large.elements), starts, dtype=np.uint64)

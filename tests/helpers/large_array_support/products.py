@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large
-from large_support.rules import BYTES, P, Rule, total
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.case_registry import case
+from large_array_support.element_rules import BYTES, P, Rule, total
 
 K = 13
 SMALL = ((np.arange(K) * 5 + 2) % K).astype(np.int64)
@@ -19,7 +19,7 @@ def selector(columns: int, dtype: str) -> PyGPU.GPUArray:
 
 
 @case("products")
-def large_results(large: Large) -> None:
+def large_results(large: ArrayChecker) -> None:
     rows, columns = large.square()
     for dtype in ("uint8", "float16", "float32"):
         table = SMALL.astype(dtype)
@@ -32,7 +32,7 @@ def large_results(large: Large) -> None:
 
 
 @case("products")
-def large_operands(large: Large) -> None:
+def large_operands(large: ArrayChecker) -> None:
     rows = large.whole(K) // K
     mirrored = np.eye(K)[::-1]
     for dtype in ("uint8", "float32"):
@@ -46,7 +46,7 @@ def large_operands(large: Large) -> None:
 
 
 @case("products")
-def matrix_and_vector(large: Large) -> None:
+def matrix_and_vector(large: ArrayChecker) -> None:
     rows, columns = large.square()
     ones = np.ones(1, np.uint8)
     product = large.bytes((rows, columns)) @ large.bytes(columns, ones)
@@ -59,7 +59,7 @@ def matrix_and_vector(large: Large) -> None:
 
 
 @case("products")
-def long_inner_axis(large: Large) -> None:
+def long_inner_axis(large: ArrayChecker) -> None:
     size = large.elements
     ones = large.bytes(size, np.ones(1, np.uint8))
     array = large.bytes((2, size))
@@ -77,7 +77,7 @@ def squares(size: int) -> np.ndarray:
 
 
 @case("products")
-def many_small_matrices(large: Large) -> None:
+def many_small_matrices(large: ArrayChecker) -> None:
     count = large.whole(9) // 9
     left = large.bytes((count, 3, 3), (BYTES % 16).astype(np.uint8))
     exchange = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]], np.uint8)

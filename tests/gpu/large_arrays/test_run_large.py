@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import PyGPU
-from large_support import rules, table
-from large_support.judge import Large
-from large_support.rules import BYTES, P, Rule
+from large_array_support import case_registry, element_rules
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.element_rules import BYTES, P, Rule
 from support import child_environment
 
 # A run on CUDA alone suffices, because the script is the same on every backend.
@@ -40,12 +40,12 @@ def script() -> ModuleType:
 
 
 @pytest.fixture
-def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[table.Case], None]:
+def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[case_registry.Case], None]:
     """Return a function that replaces the script's cases by one case, in a case family named "planted"."""
 
-    def replace(function: table.Case) -> None:
-        monkeypatch.setattr(table, "CASES", {})
-        table.CASES["planted"] = {"case": function}
+    def replace(function: case_registry.Case) -> None:
+        monkeypatch.setattr(case_registry, "CASES", {})
+        case_registry.CASES["planted"] = {"case": function}
 
     return replace
 
@@ -61,8 +61,8 @@ def test_large_array_cases_pass_with_small_arrays_on_cpu(tmp_path: Path) -> None
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(report.read_text())
     assert [one for one in found["cases"] if one["failure"]] == []
-    table.load()
-    assert {one["family"] for one in found["cases"]} == set(table.CASES)
+    case_registry.load()
+    assert {one["family"] for one in found["cases"]} == set(case_registry.CASES)
     assert all(one["elements"] >= ELEMENTS // P * P for one in found["cases"])
 
 
@@ -92,53 +92,53 @@ def test_large_array_check_fails_if_one_element_of_result_is_wrong(
     assert "5 cases, 3 failed" in capsys.readouterr().out
 
 
-def last_element_is_wrong(large: Large) -> None:
+def last_element_is_wrong(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
     array[-1] = 255
     large.check(array, Rule(BYTES))
 
 
-def rule_is_wrong(large: Large) -> None:
+def rule_is_wrong(large: ArrayChecker) -> None:
     large.check(large.bytes(large.elements), Rule(np.roll(BYTES, 1)))
 
 
-def one_part_is_read_wrongly(large: Large) -> None:
+def one_part_is_read_wrongly(large: ArrayChecker) -> None:
     # Call only the comparison on the host, with expected values that are shifted by one element.
     array = large.bytes(large.elements)
     large._check_parts(array, Rule(BYTES, start=1), None, "")
 
 
-def difference_is_wrong(large: Large) -> None:
+def difference_is_wrong(large: ArrayChecker) -> None:
     sums = PyGPU.cumsum(large.bytes(large.elements), dtype=np.uint8)
     sums[7:] += 1
     large.check_steps(sums, Rule(BYTES), axis=0)
 
 
-def number_is_not_near(large: Large) -> None:
+def number_is_not_near(large: ArrayChecker) -> None:
     large.check(large.bytes(large.elements, np.ones(1, np.float32)), Rule(np.full(1, 1.01, np.float32)), least=1e-3)
 
 
-def number_is_nan(large: Large) -> None:
+def number_is_nan(large: ArrayChecker) -> None:
     large.check(large.bytes(large.elements, np.full(1, np.nan, np.float32)), Rule(np.ones(1, np.float32)), least=1e-3)
 
 
-def value_is_wrong(large: Large) -> None:
-    large.check_value(large.bytes(large.elements).sum(), rules.total(BYTES, large.elements) + 1, "sum")
+def value_is_wrong(large: ArrayChecker) -> None:
+    large.check_value(large.bytes(large.elements).sum(), element_rules.total(BYTES, large.elements) + 1, "sum")
 
 
-def type_is_wrong(large: Large) -> None:
+def type_is_wrong(large: ArrayChecker) -> None:
     large.check(large.bytes(large.elements).astype(np.uint16), Rule(BYTES))
 
 
-def order_is_wrong(large: Large) -> None:
+def order_is_wrong(large: ArrayChecker) -> None:
     large.check(large.bytes((10, 10)).T, Rule(BYTES))
 
 
-def array_is_kept(large: Large) -> None:
+def array_is_kept(large: ArrayChecker) -> None:
     LOST.append(large.bytes(large.elements))
 
 
-def operation_raises(large: Large) -> None:
+def operation_raises(large: ArrayChecker) -> None:
     large.bytes(large.elements).reshape(3, 7)
 
 
@@ -159,15 +159,15 @@ def operation_raises(large: Large) -> None:
     ],
 )
 def test_large_array_check_fails_and_names_case_with_wrong_result(
-    case: table.Case,
+    case: case_registry.Case,
     message: str,
     script: ModuleType,
-    only: Callable[[table.Case], None],
+    only: Callable[[case_registry.Case], None],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     only(case)
-    monkeypatch.setattr(script, "CASES", table.CASES)
+    monkeypatch.setattr(script, "CASES", case_registry.CASES)
     assert script.main(["--elements", str(ELEMENTS), "--fusion", "off"]) == 1
     LOST.clear()
     printed = capsys.readouterr().out
@@ -186,9 +186,11 @@ def test_rule_for_elements_of_large_array_gives_numpys_values() -> None:
     np.testing.assert_array_equal(growing.at(places), places.astype(np.uint32))
     rows = Rule(BYTES).over((1 << 20, 5000), 7, 3)
     np.testing.assert_array_equal(rows.at(places), BYTES[(places // 5000 * 7 + places % 5000 * 3) % P])
-    steps = rules.joint((2, 1), (5, 0))
-    found = (3 * steps[0] + 10 * steps[1]) % (P * rules.Q)
-    assert (found % P, found % rules.Q) == (16, 15)
-    for function in rules.REDUCTIONS:
+    steps = element_rules.joint((2, 1), (5, 0))
+    found = (3 * steps[0] + 10 * steps[1]) % (P * element_rules.Q)
+    assert (found % P, found % element_rules.Q) == (16, 15)
+    for function in element_rules.REDUCTIONS:
         elements = BYTES[(np.arange(P)[:, None] + 5 * np.arange(1000)) % P]
-        np.testing.assert_allclose(rules.reduced(function, BYTES, 5, 1000), getattr(np, function)(elements, axis=1))
+        np.testing.assert_allclose(
+            element_rules.reduced(function, BYTES, 5, 1000), getattr(np, function)(elements, axis=1)
+        )

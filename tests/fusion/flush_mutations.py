@@ -1,7 +1,7 @@
 """Disable each flush call in the sources, one at a time, and report whether a test of tests/fusion then fails.
 
 
-    python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a location ...]
+    python tests/fusion/flush_mutations.py [--backend cuda] [--markdown FILE] [part of a location ...]
 
 The tool builds one extension from a copy of the sources. In this extension, the functions `flush::flush` and
 `flush::has_pending` read two environment variables. One variable names the source location of a call, which then acts
@@ -81,7 +81,7 @@ On a simulated GPU, each call that launches pending operations, or queries wheth
 The tests of [deferred arithmetic](../design/fusion.md) were then run without this call, by
 
 ```text
-python tests/fusion/mutations.py --markdown docs/results/closing_calls.md
+python tests/fusion/flush_mutations.py --markdown docs/results/closing_calls.md
 ```
 
 The script finds these calls in the sources. It fails if no test detects that a call is missing.
@@ -129,7 +129,7 @@ def replaced(text: str, before: str, after: str) -> str:
 def write(path: Path, text: str) -> None:
     """Write a file of the copied sources with a constant modification time, so that cargo rebuilds only changed files.
 
-    The time is the modification time of the original file or of mutations.py, whichever is later.
+    The time is the modification time of the original file or of this program, whichever is later.
     """
     path.write_text(text)
     newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)

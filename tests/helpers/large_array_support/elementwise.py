@@ -7,16 +7,16 @@ import math
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large, Wrong
-from large_support.rules import BYTES, OTHERS, P, Q, Rule, in_both, joint
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker, CheckFailure
+from large_array_support.case_registry import case
+from large_array_support.element_rules import BYTES, OTHERS, P, Q, Rule, in_both, joint
 
 SMALL = (np.arange(P) % 11).astype(np.int64)
 SHIFTED = np.roll(BYTES, 17)
 
 
 @case("elementwise")
-def add_around_limits(large: Large) -> None:
+def add_around_limits(large: ArrayChecker) -> None:
     for size in large.edges:
         sums = large.bytes(size) + large.bytes(size, SHIFTED)
         large.check(sums, Rule(BYTES + SHIFTED), what=f"{size} elements")
@@ -24,7 +24,7 @@ def add_around_limits(large: Large) -> None:
 
 
 @case("elementwise")
-def multiply_of_dtypes(large: Large) -> None:
+def multiply_of_dtypes(large: ArrayChecker) -> None:
     for name in ("int8", "float16", "int32", "float32"):
         table = SMALL.astype(name)
         product = large.bytes(large.elements, table)
@@ -34,43 +34,43 @@ def multiply_of_dtypes(large: Large) -> None:
 
 
 @case("elementwise")
-def scale_of_eight_bytes(large: Large) -> None:
+def scale_of_eight_bytes(large: ArrayChecker) -> None:
     table = SMALL.astype(np.float64)
     large.check(large.bytes(large.elements, table) * 2.5, Rule(table * 2.5))
 
 
 @case("elementwise")
-def compare(large: Large) -> None:
+def compare(large: ArrayChecker) -> None:
     large.check(large.bytes(large.elements) < large.bytes(large.elements, SHIFTED), Rule(BYTES < SHIFTED))
 
 
 @case("elementwise")
-def casts(large: Large) -> None:
+def casts(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
     for name in ("int16", "bool", "float32"):
         large.check(array.astype(name), Rule(BYTES.astype(name)), what=name)
 
 
 @case("elementwise")
-def chain_of_operations(large: Large) -> None:
+def chain_of_operations(large: ArrayChecker) -> None:
     a, b = large.bytes(large.elements), large.bytes(large.elements, SHIFTED)
     before = PyGPU.fusion_report()["fused"]
     result = ((a * 3 + b) ^ 5) - (a >> 1)
     large.check(result, Rule(((BYTES * 3 + SHIFTED) ^ 5) - (BYTES >> 1)))
     is_fused = PyGPU.fusion_report()["fused"] > before
     if is_fused != (large.mode == "auto" and PyGPU.backend_name() != "cpu"):
-        raise Wrong(f"the operations were {'' if is_fused else 'not '}fused in the mode {large.mode!r}")
+        raise CheckFailure(f"the operations were {'' if is_fused else 'not '}fused in the mode {large.mode!r}")
 
 
 @case("elementwise")
-def every_second_element(large: Large) -> None:
+def every_second_element(large: ArrayChecker) -> None:
     base = large.bytes(2 * large.elements)
     steps = (np.arange(P) * 2 + 1) % P
     large.check(base[1::2] + 1, Rule(BYTES[steps] + np.uint8(1)))
 
 
 @case("elementwise")
-def view_that_begins_far(large: Large) -> None:
+def view_that_begins_far(large: ArrayChecker) -> None:
     size = large.elements
     base = large.bytes(2 * size + 3)
     # The start is odd, so that packs of several elements are misaligned.
@@ -80,14 +80,14 @@ def view_that_begins_far(large: Large) -> None:
 
 
 @case("elementwise")
-def reversed_view(large: Large) -> None:
+def reversed_view(large: ArrayChecker) -> None:
     size = large.elements
     backwards = BYTES[(size - 1 - np.arange(P)) % P]
     large.check(large.bytes(size)[::-1] - large.bytes(size, SHIFTED), Rule(backwards - SHIFTED))
 
 
 @case("elementwise")
-def view_of_three_axes(large: Large) -> None:
+def view_of_three_axes(large: ArrayChecker) -> None:
     side, middle, last = large.cube()
     base = large.bytes((side, 2 * middle, last + 1))
     result = base[:, ::2, 1:] ^ 3
@@ -96,7 +96,7 @@ def view_of_three_axes(large: Large) -> None:
 
 
 @case("elementwise")
-def column_and_row(large: Large) -> None:
+def column_and_row(large: ArrayChecker) -> None:
     rows, columns = large.square()
     p, q = in_both(BYTES, OTHERS)
     result = large.bytes(rows)[:, None] + large.bytes(columns, OTHERS)
@@ -104,7 +104,7 @@ def column_and_row(large: Large) -> None:
 
 
 @case("elementwise")
-def transposed_operand(large: Large) -> None:
+def transposed_operand(large: ArrayChecker) -> None:
     rows, columns = large.square()
     p, q = in_both(BYTES, OTHERS)
     result = large.bytes((rows, columns)) - large.bytes((columns, rows), OTHERS).T
@@ -112,7 +112,7 @@ def transposed_operand(large: Large) -> None:
 
 
 @case("elementwise")
-def out_is_every_second_element(large: Large) -> None:
+def out_is_every_second_element(large: ArrayChecker) -> None:
     size = large.elements
     base = large.bytes(2 * size)
     PyGPU.add(large.bytes(size), large.bytes(size, SHIFTED), out=base[::2])
@@ -122,7 +122,7 @@ def out_is_every_second_element(large: Large) -> None:
 
 
 @case("elementwise")
-def where_selects_results(large: Large) -> None:
+def where_selects_results(large: ArrayChecker) -> None:
     size = large.elements
     p, q = in_both(BYTES, OTHERS)
     mask = large.bytes(size, OTHERS) > 100
@@ -134,13 +134,13 @@ def where_selects_results(large: Large) -> None:
 
 
 @case("elementwise")
-def arange(large: Large) -> None:
+def arange(large: ArrayChecker) -> None:
     large.check(PyGPU.arange(large.elements, dtype=np.uint32), Rule(np.arange(P, dtype=np.uint32), growth=P))
     large.check(PyGPU.arange(large.elements) * 3, Rule(np.arange(P) * 3, growth=3 * P))
 
 
 @case("elementwise")
-def fills(large: Large) -> None:
+def fills(large: ArrayChecker) -> None:
     size = large.elements
     filled = PyGPU.full(2 * size, 3, np.uint8)
     filled[1::2] = 7
@@ -156,13 +156,13 @@ def fills(large: Large) -> None:
 
 
 @case("elementwise")
-def error_function(large: Large) -> None:
+def error_function(large: ArrayChecker) -> None:
     table = np.linspace(-3, 3, P).astype(np.float32)
     wanted = np.array([math.erf(x) for x in table], np.float32)
     large.check(PyGPU.erf(large.bytes(large.elements, table)), Rule(wanted), least=1e-6)
 
 
 @case("elementwise")
-def square_root(large: Large) -> None:
+def square_root(large: ArrayChecker) -> None:
     table = np.arange(Q, dtype=np.float32)
     large.check(PyGPU.sqrt(large.bytes(large.elements, table * table)), Rule(table))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from large_support.rules import BYTES, Rule
+from large_array_support.element_rules import BYTES, Rule
 
 # Sizes around which indices or offsets overflow: signed and unsigned 32-bit integers.
 LIMITS = (1 << 31, 1 << 32)
@@ -21,14 +21,14 @@ LIMITS = (1 << 31, 1 << 32)
 WINDOW = 8
 BLOCKS, THREADS = 1 << 14, 256
 
-SOURCE = Path(__file__).with_name("judge.cu").read_text()
+SOURCE = Path(__file__).with_name("array_checker.cu").read_text()
 
 
-class Wrong(AssertionError):
+class CheckFailure(AssertionError):
     """Report an array that does not have the expected elements."""
 
 
-class Large:
+class ArrayChecker:
     """Create arrays and check results, for cases whose arrays have at least `elements` elements."""
 
     def __init__(self, elements: int) -> None:
@@ -102,12 +102,12 @@ class Large:
         found = found.get() if isinstance(found, PyGPU.GPUArray) else np.asarray(found)
         wanted = np.asarray(wanted)
         if found.shape != wanted.shape or not np.allclose(found, wanted, rtol=least, atol=0):
-            raise Wrong(f"{what}: {found.tolist()} instead of {wanted.tolist()}")
+            raise CheckFailure(f"{what}: {found.tolist()} instead of {wanted.tolist()}")
 
     def _check_form(self, array: PyGPU.GPUArray, dtype: np.dtype[Any], what: str) -> None:
         self.note(array)
         if array.dtype != dtype or not array.flags.c_contiguous:
-            raise Wrong(
+            raise CheckFailure(
                 f"{what}: the result is {array.dtype} with the strides {array.strides}, expected {dtype} in C order"
             )
 
@@ -121,7 +121,7 @@ class Large:
         if count:
             place = np.array([first])
             found = array.reshape(-1)[first : first + 1].get()
-            raise Wrong(
+            raise CheckFailure(
                 f"{what}: {count} of {array.size} elements are wrong; the first is {first} of {array.shape}, {found[0]}"
                 + (f" instead of {rule.at(place)[0]}" if kernel == "compare" else "")
             )
@@ -136,7 +136,9 @@ class Large:
             found, wanted = flat[low:high].get(), rule.at(np.arange(low, high))
             same = found.tobytes() == wanted.tobytes() if least is None else np.allclose(found, wanted, 0, least)
             if not same:
-                raise Wrong(f"{what}: elements {low} to {high - 1} are {found.tolist()} instead of {wanted.tolist()}")
+                raise CheckFailure(
+                    f"{what}: elements {low} to {high - 1} are {found.tolist()} instead of {wanted.tolist()}"
+                )
 
     def _launch(self, kernel: str, array: PyGPU.GPUArray, rule: Rule, *more: Any, is_near: bool = False) -> None:
         bits = array.dtype if is_near else np.dtype(f"u{array.itemsize}")

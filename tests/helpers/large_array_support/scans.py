@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large
-from large_support.rules import BYTES, P, Rule
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.case_registry import case
+from large_array_support.element_rules import BYTES, P, Rule
 
 
 def sums_of_bytes() -> np.ndarray:
@@ -18,7 +18,7 @@ def sums_of_bytes() -> np.ndarray:
 
 
 @case("scans")
-def sum_around_limits(large: Large) -> None:
+def sum_around_limits(large: ArrayChecker) -> None:
     for size in large.edges:
         sums = PyGPU.cumsum(large.bytes(size), dtype=np.uint8)
         large.check(sums, Rule(sums_of_bytes()), what=f"{size} elements")
@@ -26,7 +26,7 @@ def sum_around_limits(large: Large) -> None:
 
 
 @case("scans")
-def sum_in_eight_bytes(large: Large) -> None:
+def sum_in_eight_bytes(large: ArrayChecker) -> None:
     sums = PyGPU.cumsum(large.bytes(large.elements))
     table = np.cumsum(BYTES, dtype=np.uint64)
     large.check(sums, Rule(table, growth=int(table[-1])))
@@ -34,7 +34,7 @@ def sum_in_eight_bytes(large: Large) -> None:
 
 
 @case("scans")
-def sum_along_each_axis(large: Large) -> None:
+def sum_along_each_axis(large: ArrayChecker) -> None:
     long_middle = (7, math.ceil(large.elements / 35), 5)
     for shape in (large.square(), (2, large.elements | 1), (math.ceil(large.elements / 3), 3), long_middle):
         array = large.bytes(shape)
@@ -43,7 +43,7 @@ def sum_along_each_axis(large: Large) -> None:
 
 
 @case("scans")
-def greatest_so_far(large: Large) -> None:
+def greatest_so_far(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
     place = large.spread[4]
     array[place] = 255
@@ -54,7 +54,7 @@ def greatest_so_far(large: Large) -> None:
 
 
 @case("scans")
-def scan_kernel_by_text(large: Large) -> None:
+def scan_kernel_by_text(large: ArrayChecker) -> None:
     scan = PyGPU.scan.InclusiveScanKernel(np.uint8, "a + b")
     array = large.bytes(large.elements)
     large.check(scan(array), Rule(sums_of_bytes()))

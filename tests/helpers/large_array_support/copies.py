@@ -7,19 +7,19 @@ import math
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large
-from large_support.rules import BYTES, P, Rule
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.case_registry import case
+from large_array_support.element_rules import BYTES, P, Rule
 
 
 @case("copies")
-def contiguous(large: Large) -> None:
+def contiguous(large: ArrayChecker) -> None:
     for size in large.edges:
         large.check(large.bytes(size).copy(), Rule(BYTES), what=f"{size} elements")
 
 
 @case("copies")
-def transposed(large: Large) -> None:
+def transposed(large: ArrayChecker) -> None:
     rows, columns = large.square()
     for divisor, table in ((1, BYTES), (16, BYTES), (4, BYTES.astype(np.uint32))):
         # If both lengths are multiples of the divisor, the kernel transposes whole vectors of elements in registers.
@@ -30,7 +30,7 @@ def transposed(large: Large) -> None:
 
 
 @case("copies")
-def permuted_axes(large: Large) -> None:
+def permuted_axes(large: ArrayChecker) -> None:
     shape = large.cube()
     steps = (shape[1] * shape[2], shape[2], 1)
     array = large.bytes(shape)
@@ -41,14 +41,14 @@ def permuted_axes(large: Large) -> None:
 
 
 @case("copies")
-def fortran_order(large: Large) -> None:
+def fortran_order(large: ArrayChecker) -> None:
     rows, columns = large.square()
     copy = large.bytes((rows, columns)).copy("F")
     large.check(copy.T, Rule(BYTES).over((columns, rows), 1, columns))
 
 
 @case("copies")
-def strided(large: Large) -> None:
+def strided(large: ArrayChecker) -> None:
     size = large.elements
     base = large.bytes(2 * size)
     large.check(base[1::2].copy("C"), Rule(BYTES).over((size,), 2, start=1), what="every second")
@@ -61,14 +61,14 @@ def strided(large: Large) -> None:
 
 
 @case("copies")
-def overlapping(large: Large) -> None:
+def overlapping(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
     array[1:] = array[:-1]
     large.check(array[1:], Rule(BYTES))
 
 
 @case("copies")
-def rows_that_are_far_apart(large: Large) -> None:
+def rows_that_are_far_apart(large: ArrayChecker) -> None:
     # The distance between rows exceeds 2^31 - 1 bytes, the greatest pitch that the drivers' copy functions accept.
     rows = large.bytes((3, large.elements))
     width = large.elements // 2
@@ -86,7 +86,7 @@ def rows_that_are_far_apart(large: Large) -> None:
 
 
 @case("copies")
-def parts_on_host(large: Large) -> None:
+def parts_on_host(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
     starts = [max(0, min(place - 500, large.elements - 1000)) for place in large.spread]
     for start in starts:
@@ -100,7 +100,7 @@ def parts_on_host(large: Large) -> None:
 
 
 @case("copies")
-def joined(large: Large) -> None:
+def joined(large: ArrayChecker) -> None:
     size = large.elements
     one, other = large.bytes(size), large.bytes(size, BYTES, start=5)
     both = PyGPU.concatenate([one, other[: size - 1]])
@@ -112,7 +112,7 @@ def joined(large: Large) -> None:
 
 
 @case("copies")
-def repeated(large: Large) -> None:
+def repeated(large: ArrayChecker) -> None:
     turns = large.whole(P) // P
     small = PyGPU.to_gpu(BYTES)
     large.check(PyGPU.tile(small, turns), Rule(BYTES), what="tile")
@@ -123,7 +123,7 @@ def repeated(large: Large) -> None:
 
 
 @case("copies")
-def rolled(large: Large) -> None:
+def rolled(large: ArrayChecker) -> None:
     size = large.elements
     rolled = PyGPU.roll(large.bytes(size), size // 2 + 1)
     large.check(rolled[: size // 2 + 1], Rule(BYTES, start=size - size // 2 - 1), what="first part")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
-from large_support.judge import Large
+from large_array_support.array_checker import ArrayChecker
 
-Case = Callable[[Large], None]
+Case = Callable[[ArrayChecker], None]
 MODULES = (
     "elementwise",
     "reductions",
     "scans",
-    "ordering",
+    "sorting",
     "selection",
     "copies",
     "products",
@@ -36,4 +36,4 @@ def case(family: str) -> Callable[[Case], Case]:
 def load() -> None:
     """Import the modules that register their cases."""
     for module in MODULES:
-        importlib.import_module(f"large_support.{module}")
+        importlib.import_module(f"large_array_support.{module}")

@@ -7,15 +7,15 @@ import itertools
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large
-from large_support.rules import BYTES, P, Rule
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.case_registry import case
+from large_array_support.element_rules import BYTES, P, Rule
 
 SHIFTED = np.roll(BYTES, 17)
 CHOSEN = BYTES % 3 != 0  # A mask with the same period P as `BYTES`.
 
 
-def backwards(large: Large, dtype: type) -> PyGPU.GPUArray:
+def backwards(large: ArrayChecker, dtype: type) -> PyGPU.GPUArray:
     """Return the indices of all elements from the last to the first."""
     size = large.elements
     # In this rule, `f` decreases by 1 from each element to the next, and each period of P indices adds P to the table's
@@ -24,7 +24,7 @@ def backwards(large: Large, dtype: type) -> PyGPU.GPUArray:
 
 
 @case("selection")
-def take_of_all_elements(large: Large) -> None:
+def take_of_all_elements(large: ArrayChecker) -> None:
     size = large.elements
     wanted = Rule(BYTES).over((size,), -1, start=size - 1)
     array, indices = large.bytes(size), backwards(large, np.int64)
@@ -33,7 +33,7 @@ def take_of_all_elements(large: Large) -> None:
 
 
 @case("selection")
-def take_of_few_elements(large: Large) -> None:
+def take_of_few_elements(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
     places = np.array(large.spread)
     large.check_value(PyGPU.take(array, places), BYTES[places % P], "take")
@@ -43,13 +43,13 @@ def take_of_few_elements(large: Large) -> None:
 
 
 @case("selection")
-def take_from_small_table(large: Large) -> None:
+def take_from_small_table(large: ArrayChecker) -> None:
     table = np.arange(1000, 1000 + P).astype(np.uint16)
     large.check(PyGPU.to_gpu(table)[large.bytes(large.elements)], Rule(table[BYTES]))
 
 
 @case("selection")
-def take_along_each_axis(large: Large) -> None:
+def take_along_each_axis(large: ArrayChecker) -> None:
     rows, columns = large.square()
     array = large.bytes((rows, columns))
     last = np.array([rows - 1, 0, rows - 2])
@@ -63,7 +63,7 @@ def take_along_each_axis(large: Large) -> None:
 
 
 @case("selection")
-def take_along_axis(large: Large) -> None:
+def take_along_axis(large: ArrayChecker) -> None:
     array = large.bytes((large.elements // 4 + 1, 4))
     order = PyGPU.take_along_axis(array, PyGPU.to_gpu(np.array([[3, 1, 2, 0]])), axis=1)
     table = np.resize(BYTES, 4 * P).reshape(-1, 4)[:, [3, 1, 2, 0]].reshape(-1)
@@ -71,7 +71,7 @@ def take_along_axis(large: Large) -> None:
 
 
 @case("selection")
-def put_of_all_elements(large: Large) -> None:
+def put_of_all_elements(large: ArrayChecker) -> None:
     size = large.elements
     target = PyGPU.zeros(size, np.uint8)
     target[backwards(large, np.uint32)] = large.bytes(size)
@@ -79,7 +79,7 @@ def put_of_all_elements(large: Large) -> None:
 
 
 @case("selection")
-def put_of_repeated_positions(large: Large) -> None:
+def put_of_repeated_positions(large: ArrayChecker) -> None:
     # Elements 2 i and 2 i + 1 are both assigned to position i, which keeps element 2 i + 1.
     size = large.whole(2)
     places = large.pattern(size, Rule(np.arange(P, dtype=np.uint32), growth=P).over((size // 2, 2), 1, 0))
@@ -89,7 +89,7 @@ def put_of_repeated_positions(large: Large) -> None:
 
 
 @case("selection")
-def put_of_one_value(large: Large) -> None:
+def put_of_one_value(large: ArrayChecker) -> None:
     target = large.bytes(large.elements)
     places = np.array(large.spread)
     target[PyGPU.to_gpu(places)] = 255
@@ -105,7 +105,7 @@ def put_of_one_value(large: Large) -> None:
 
 
 @case("selection")
-def add_at_positions(large: Large) -> None:
+def add_at_positions(large: ArrayChecker) -> None:
     target = large.bytes(large.elements)
     place = large.spread[4]
     PyGPU.add.at(target, np.array([place, large.elements - 1, place]), np.array([1, 2, 3], np.uint8))
@@ -115,7 +115,7 @@ def add_at_positions(large: Large) -> None:
 
 
 @case("selection")
-def mask(large: Large) -> None:
+def mask(large: ArrayChecker) -> None:
     for size in large.edges[2:]:
         size = size // P * P
         array, chosen = large.bytes(size), large.bytes(size, CHOSEN)
@@ -130,7 +130,7 @@ def mask(large: Large) -> None:
 
 
 @case("selection")
-def mask_of_view(large: Large) -> None:
+def mask_of_view(large: ArrayChecker) -> None:
     size = large.whole(P)
     view = large.bytes(2 * size)[::-2]
     chosen = large.bytes(size, CHOSEN)
@@ -139,7 +139,7 @@ def mask_of_view(large: Large) -> None:
 
 
 @case("selection")
-def nonzero(large: Large) -> None:
+def nonzero(large: ArrayChecker) -> None:
     rows, columns = large.square(divisor=P)
     sparse = (BYTES < 2).astype(np.uint8)
     places = np.flatnonzero(sparse)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import PyGPU
-from large_support.judge import Large
-from large_support.rules import Rule
-from large_support.table import case
+from large_array_support.array_checker import ArrayChecker
+from large_array_support.case_registry import case
+from large_array_support.element_rules import Rule
 
 POINTS = 32
 # Number of different rows, which is coprime to the number of points.
@@ -28,7 +28,7 @@ def by_rows(spectra: np.ndarray) -> Rule:
 
 
 @case("transforms")
-def complex_rows(large: Large) -> None:
+def complex_rows(large: ArrayChecker) -> None:
     rows = large.whole(POINTS) // POINTS
     array = large.bytes((rows, POINTS), COMPLEX.reshape(-1))
     # The transforms are in place, because the FFT library may need as much memory as the array in addition.
@@ -40,7 +40,7 @@ def complex_rows(large: Large) -> None:
 
 
 @case("transforms")
-def real_rows(large: Large) -> None:
+def real_rows(large: ArrayChecker) -> None:
     rows = large.whole(POINTS) // POINTS
     halves = PyGPU.fft.rfft(large.bytes((rows, POINTS), REAL.reshape(-1)), axis=1)
     wanted = np.fft.rfft(REAL, axis=1).astype(np.complex64)
@@ -50,7 +50,7 @@ def real_rows(large: Large) -> None:
 
 
 @case("transforms")
-def complex_columns(large: Large) -> None:
+def complex_columns(large: ArrayChecker) -> None:
     columns = large.whole(POINTS) // POINTS
     # Choose steps with which `f` equals the row modulo POINTS and the column modulo ROWS (Chinese remainder theorem).
     of_points = ROWS * pow(ROWS, -1, POINTS)
