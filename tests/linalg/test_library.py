@@ -37,8 +37,8 @@ def fails(library: str, name: str, code: int) -> None:
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
     stand_in = ctypes.CDLL(files[library])
-    stand_in.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
-    stand_in.sim_mathematics_fault(name.encode(), 1, code)
+    stand_in.sim_library_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    stand_in.sim_library_fault(name.encode(), 1, code)
 
 
 def test_error_of_solver_library_contains_status_name() -> None:

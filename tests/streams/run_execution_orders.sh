@@ -1,6 +1,6 @@
 #!/bin/sh
-# Usage: run_execution_orders.sh PYTHON [PYTEST ARGUMENTS]. Runs the tests of execution order on a simulated device with slow streams, with
-# other legal orders, and with failing calls.
+# Usage: run_execution_orders.sh PYTHON [PYTEST ARGUMENTS]. Runs the tests of execution order on a simulated device with slow
+# streams, with other legal orders, and with failing calls.
 python=$1
 shift
 failed=0

@@ -6,16 +6,16 @@ mod common;
 use common::{across, down, driver, host, kinds, none, only, stream, up};
 use simulated_core::Driver;
 use simulated_core::arena::{FREED, FRESH};
-use simulated_core::code::{
+use simulated_core::byte_region::Extent;
+use simulated_core::config::Config;
+use simulated_core::copy::{Copy, Memory, Side};
+use simulated_core::error_codes::{
     CONTEXT_IS_DESTROYED, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_CONTEXT, INVALID_VALUE,
     OUT_OF_MEMORY, PEER_ACCESS_ALREADY_ENABLED,
 };
-use simulated_core::config::Config;
-use simulated_core::copy::{Copy, Memory, Side};
 use simulated_core::fill::Fill;
 use simulated_core::finding::Kind;
 use simulated_core::host::HostKind;
-use simulated_core::region::Extent;
 
 #[test]
 fn fresh_memory_is_poisoned_and_blocks_are_aligned() {

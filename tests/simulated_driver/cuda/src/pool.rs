@@ -1,6 +1,6 @@
 //! Defines CUDA's functions for stream-ordered memory pools.
 
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 
 use crate::entry::{In, Out, export};
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::argument::Out;
-use crate::code::{INVALID_VALUE, Outcome};
+use crate::error_codes::{INVALID_VALUE, Outcome};
 use crate::graph::Mode;
 
 thread_local! {

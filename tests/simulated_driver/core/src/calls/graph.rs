@@ -8,18 +8,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::byte_region::Region;
 use crate::capture::mode_of_thread;
-use crate::code::{
+use crate::conditional_nodes::{Condition, Conditional};
+use crate::driver::Driver;
+use crate::error_codes::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD,
     ILLEGAL_STATE, INVALID_HANDLE, INVALID_VALUE, Outcome,
 };
-use crate::condition::{Condition, Conditional};
-use crate::driver::Driver;
 use crate::finding::Kind;
 use crate::history::Touch;
 use crate::host::is_mapped;
 use crate::memory::spelled;
-use crate::region::Region;
 use crate::state::State;
 use crate::stream::StreamKind;
 use crate::worker::Then;

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use crate::argument::In;
-use crate::code::{COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_IMAGE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_IMAGE, INVALID_VALUE, Outcome};
 use crate::kernel::Function;
 use crate::kernel::engine::Shape;
 

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 use std::thread;
 
-use crate::clock::Clock;
-use crate::code::{CAPTURE_UNSUPPORTED, INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{CAPTURE_UNSUPPORTED, INVALID_VALUE, NOT_READY, Outcome};
 use crate::graph::Node;
 use crate::handles::Reused;
 use crate::state::{Locked, Point, State};
+use crate::vector_clock::Clock;
 use crate::worker::{Operation, Then, Work};
 
 /// Order of a stream's operations relative to the legacy default stream.

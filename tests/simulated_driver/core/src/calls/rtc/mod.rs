@@ -2,7 +2,7 @@
 //! shared library, which the simulated drivers load.
 
 pub mod images;
-pub mod together;
+pub mod translation_units;
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use super::module::{DIGITS, PTX};
 use crate::kernel::engine::{self, Build, CxxCompiler, Failure, build, find};
 use crate::kernel::host;
-pub use together::{collect_sources, compile_together};
+pub use translation_units::{collect_sources, compile_together};
 
 const SUCCESS: u32 = 0;
 const INVALID_INPUT: u32 = 3;

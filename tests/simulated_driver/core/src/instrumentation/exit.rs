@@ -5,8 +5,8 @@ use std::io::Write;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::code::{DEINITIALIZED, NOT_INITIALIZED, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{DEINITIALIZED, NOT_INITIALIZED, Outcome};
 use crate::finding::quoted;
 
 static WATCH: Once = Once::new();

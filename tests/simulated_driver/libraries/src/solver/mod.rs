@@ -8,7 +8,7 @@ mod names;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::queue::Vendor;
+use crate::stream_work::Vendor;
 use complex::C;
 use dense::Matrix;
 
@@ -215,7 +215,7 @@ fn call(
         // SAFETY: the caller of the library guarantees that `info` is writable.
         unsafe { put_integers(info, &[said]) };
     };
-    match crate::queue::put(vendor, stream, put) {
+    match crate::stream_work::put(vendor, stream, put) {
         Some(0) => SUCCESS,
         _ => EXECUTION_FAILED,
     }

@@ -38,7 +38,7 @@ unsafe fn text(name: *const c_char) -> String {
 
 /// Makes one future call of a mathematical function fail with `code`: the `nth` call from now on.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sim_mathematics_fault(name: *const c_char, nth: u64, code: u32) {
+pub unsafe extern "C" fn sim_library_fault(name: *const c_char, nth: u64, code: u32) {
     // SAFETY: the caller of the C function guarantees that `name` refers to a C string.
     let name = unsafe { text(name) };
     known().get_or_insert_default().entry(name).or_default().fault = Some((nth, code));
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn sim_mathematics_fault(name: *const c_char, nth: u64, co
 
 /// Returns how often a mathematical function was called.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sim_mathematics_calls(name: *const c_char) -> u64 {
+pub unsafe extern "C" fn sim_library_calls(name: *const c_char) -> u64 {
     // SAFETY: the caller of the C function guarantees that `name` refers to a C string.
     let name = unsafe { text(name) };
     known().get_or_insert_default().get(&name).map_or(0, |known| known.calls)

@@ -127,7 +127,7 @@ macro_rules! export_controls {
             use std::ffi::{c_char, c_int};
             use $crate::Driver;
             use $crate::config::Delay;
-            use $crate::control::{give, list, text};
+            use $crate::control_functions::{give, list, text};
 
             /// Makes the nth call of a function, counted from now on, fail `times` times in a row. With `times` = -1 the
             /// context fails too; with -2 the call succeeds and its work fails later.

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 use simulated_core::stream::PRIORITIES;
 
 use crate::entry::{Out, export};

@@ -6,8 +6,8 @@ use std::ffi::c_void;
 
 use crate::blas::{codes, stream_of};
 use crate::faults;
-use crate::queue::{Vendor, put};
 use crate::solver::{Type, dense, integers, put_integers};
+use crate::stream_work::{Vendor, put};
 
 fn begin(vendor: Vendor, name: &str, handle: *mut c_void, is_right: bool) -> Result<u64, u32> {
     if let Some(code) = faults::begin(name) {

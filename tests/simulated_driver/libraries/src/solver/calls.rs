@@ -5,7 +5,7 @@
 use super::complex::C;
 use super::dense::{self, Matrix};
 use super::{INVALID_VALUE, SUCCESS, Type, call, integers, put_integers};
-use crate::queue::Vendor;
+use crate::stream_work::Vendor;
 
 /// First arguments of every call: vendor, element type and handle.
 #[derive(Clone, Copy)]

@@ -11,12 +11,12 @@ pub mod blas;
 pub mod faults;
 pub mod fft;
 pub mod lu;
-pub mod queue;
 pub mod rand;
 pub mod solver;
+pub mod stream_work;
 
 /// Returns the number of handles, plans and other objects that were created and not destroyed.
 #[unsafe(no_mangle)]
-pub extern "C" fn sim_mathematics_live() -> u64 {
+pub extern "C" fn sim_library_live() -> u64 {
     (blas::live() + fft::live() + solver::live()) as u64
 }

@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::arena::pointer;
-use crate::code::{INVALID_VALUE, Outcome};
+use crate::byte_region::{Extent, Region};
 use crate::driver::Driver;
+use crate::error_codes::{INVALID_VALUE, Outcome};
 use crate::fill::Fill;
 use crate::history::Touch;
-use crate::region::{Extent, Region};
 use crate::state::State;
 use crate::worker::{Then, Work, fail_next};
 
@@ -59,7 +59,7 @@ impl Driver {
     /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn spin(&self, call: &'static str, device: usize, seconds: f64, stream: u64) -> Outcome<()> {
         let time = Duration::try_from_secs_f64(seconds).map_err(|_| INVALID_VALUE)?;
-        self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(move || thread::sleep(time))))
+        self.launch_foreign(call, device, stream, |_, _, _| Ok(Box::new(move || thread::sleep(time))))
     }
 
     /// Enqueues a kernel that writes a value into all elements.
@@ -101,7 +101,7 @@ impl Driver {
     /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn write_nowhere(&self, call: &'static str, device: usize, stream: u64) -> Outcome<()> {
         fail_next(Some(ILLEGAL_ADDRESS));
-        let launched = self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(|| ())));
+        let launched = self.launch_foreign(call, device, stream, |_, _, _| Ok(Box::new(|| ())));
         fail_next(None);
         launched
     }
@@ -120,7 +120,7 @@ impl Driver {
         if out.count == 0 {
             return Ok(());
         }
-        self.launch_guest(call, device, stream, |state, stream, number| {
+        self.launch_foreign(call, device, stream, |state, stream, number| {
             let (to, from) = (self.touched(state, call, out)?, self.touched(state, call, source)?);
             state.touch(from.1, Touch { region: source.region()?, write: false, stream, number, call });
             state.touch(to.1, Touch { region: out.region()?, write: true, stream, number, call });
@@ -148,7 +148,7 @@ impl Driver {
     }
 
     /// Enqueues a kernel. `make` receives the stream and the number of the operation, and returns the work.
-    fn launch_guest(
+    fn launch_foreign(
         &self,
         call: &'static str,
         device: usize,
@@ -223,7 +223,7 @@ pub unsafe fn delete_in_thread(tensor: u64) {
 /// Defines the launches in the CUDA or the HIP library, by that library's `export!` macro. `$device` returns the device
 /// of a call.
 #[macro_export]
-macro_rules! export_guests {
+macro_rules! export_foreign_kernels {
     ($export:ident, $device:path) => {
         $export! {
             fn guest_spin(on, seconds: f64, stream: u64) {
@@ -231,17 +231,17 @@ macro_rules! export_guests {
             }
 
             fn guest_fill(on, out: u64, value: f32, count: i64, stream: u64) {
-                on.driver.fill_items(on.name, $device(on)?, $crate::guest::Items::dense(out, count), value, stream)
+                on.driver.fill_items(on.name, $device(on)?, $crate::foreign_kernels::Items::dense(out, count), value, stream)
             }
 
             fn guest_axpy(on, y: u64, x: u64, a: f32, count: i64, stream: u64) {
-                let [y, x] = [y, x].map(|address| $crate::guest::Items::dense(address, count));
+                let [y, x] = [y, x].map(|address| $crate::foreign_kernels::Items::dense(address, count));
                 on.driver.axpy(on.name, $device(on)?, (y, a, x), stream)
             }
 
             fn guest_read_strided(on, out: u64, address: u64, stride: i64, count: i64, stream: u64) {
-                let source = $crate::guest::Items { address, stride, count };
-                on.driver.read_items(on.name, $device(on)?, ($crate::guest::Items::dense(out, count), source), stream)
+                let source = $crate::foreign_kernels::Items { address, stride, count };
+                on.driver.read_items(on.name, $device(on)?, ($crate::foreign_kernels::Items::dense(out, count), source), stream)
             }
 
             fn guest_run(
@@ -251,7 +251,7 @@ macro_rules! export_guests {
                 data: u64,
                 stream: u64
             ) {
-                let errand = $crate::guest::Errand { work, end, data };
+                let errand = $crate::foreign_kernels::Errand { work, end, data };
                 // SAFETY: the caller of the C function guarantees that the functions of `errand` may be called with its
                 // data.
                 unsafe { on.driver.run_errand(on.name, $device(on)?, errand, stream) }
@@ -263,7 +263,7 @@ macro_rules! export_guests {
 
             fn guest_delete_in_thread(_on, tensor: u64) {
                 // SAFETY: the caller of the C function guarantees that `tensor` is valid and not deleted elsewhere.
-                unsafe { $crate::guest::delete_in_thread(tensor) };
+                unsafe { $crate::foreign_kernels::delete_in_thread(tensor) };
                 Ok(())
             }
         }

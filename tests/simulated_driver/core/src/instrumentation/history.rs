@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::clock::Clock;
-use crate::region::Region;
+use crate::byte_region::Region;
+use crate::vector_clock::Clock;
 
 /// Describes one access of an operation to a block.
 #[derive(Clone, Debug)]

@@ -3,4 +3,4 @@
 
 use crate::entry::{Call, export};
 
-simulated_core::export_guests!(export, Call::device);
+simulated_core::export_foreign_kernels!(export, Call::device);

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::code::{CAPTURE_UNSUPPORTED, ILLEGAL_STATE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{CAPTURE_UNSUPPORTED, ILLEGAL_STATE, INVALID_VALUE, Outcome};
 use crate::graph::{Mode, Node, Nodes};
 use crate::state::State;
 

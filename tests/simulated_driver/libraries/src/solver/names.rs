@@ -4,7 +4,7 @@
 
 use super::calls::{self, Of, Sides};
 use super::{Type, end, make, set_stream};
-use crate::queue::Vendor;
+use crate::stream_work::Vendor;
 
 /// Defines the functions for one element type. The name of a function consists of a part for the element type and a
 /// part for the operation.

@@ -11,4 +11,4 @@ fn device(on: &Call) -> Outcome<usize> {
     if top().is_ok() { on.device() } else { on.driver.usable(on.driver.retain(0)?) }
 }
 
-simulated_core::export_guests!(export, device);
+simulated_core::export_foreign_kernels!(export, device);

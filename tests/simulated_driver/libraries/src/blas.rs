@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::faults;
-use crate::queue::{Vendor, put};
+use crate::stream_work::{Vendor, put};
 
 /// State of a library handle.
 #[derive(Clone, Copy, Default)]

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::arena::PAGE;
-use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
 use crate::history::History;
 use crate::memory::Allocation;
 

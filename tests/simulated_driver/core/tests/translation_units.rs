@@ -8,7 +8,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use simulated_core::rtc::together::chosen;
+use simulated_core::rtc::translation_units::chosen;
 use simulated_core::rtc::{self, Library};
 
 const SUCCESS: u32 = 0;

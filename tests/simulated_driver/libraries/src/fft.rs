@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_longlong};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::faults;
-use crate::queue::{Vendor, put};
+use crate::stream_work::{Vendor, put};
 
 const INVALID_PLAN: u32 = 1;
 const INVALID_TYPE: u32 = 3;
