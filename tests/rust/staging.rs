@@ -3,7 +3,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
-mod recording;
+mod recording_backend;
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -16,7 +16,7 @@ use pygpu::device::Device;
 use pygpu::dtype::{DType, ScalarType};
 use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
-use recording::{Call, DOWN, Recording, UP};
+use recording_backend::{Call, DOWN, Recording, UP};
 
 /// Size of a slot in bytes, in these tests; `LIMIT` is the limit of pinned memory in bytes.
 const SLOT: usize = 64;

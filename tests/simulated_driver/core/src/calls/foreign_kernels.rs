@@ -231,7 +231,8 @@ macro_rules! export_foreign_kernels {
             }
 
             fn guest_fill(on, out: u64, value: f32, count: i64, stream: u64) {
-                on.driver.fill_items(on.name, $device(on)?, $crate::foreign_kernels::Items::dense(out, count), value, stream)
+                let target = $crate::foreign_kernels::Items::dense(out, count);
+                on.driver.fill_items(on.name, $device(on)?, target, value, stream)
             }
 
             fn guest_axpy(on, y: u64, x: u64, a: f32, count: i64, stream: u64) {
@@ -241,7 +242,8 @@ macro_rules! export_foreign_kernels {
 
             fn guest_read_strided(on, out: u64, address: u64, stride: i64, count: i64, stream: u64) {
                 let source = $crate::foreign_kernels::Items { address, stride, count };
-                on.driver.read_items(on.name, $device(on)?, ($crate::foreign_kernels::Items::dense(out, count), source), stream)
+                let target = $crate::foreign_kernels::Items::dense(out, count);
+                on.driver.read_items(on.name, $device(on)?, (target, source), stream)
             }
 
             fn guest_run(

@@ -4,7 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
 mod bench;
-mod recording;
+mod recording_backend;
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use pygpu::layout::MemoryOrder;
 use pygpu::memory::{self, Access, Allocation};
 use pygpu::shutdown;
 use pygpu::stream::Stream;
-use recording::Call;
+use recording_backend::Call;
 
 fn use_on(block: &Arc<Allocation>, access: Access, stream: &Stream) {
     memory::ordered(&[(block, access)], stream, || Ok(())).unwrap();
@@ -346,5 +346,5 @@ fn copy_on_third_stream_waits_for_streams_of_source_and_target() {
     let third_handle = third.handle().0;
     assert_eq!(bench.waits(), [(third_handle, first.handle().0), (third_handle, second.handle().0)]);
     assert_eq!(Arc::strong_count(source.allocation()), 1);
-    assert!(bench.driver.take().iter().all(|call| *call != Call::Copy(recording::UP)));
+    assert!(bench.driver.take().iter().all(|call| *call != Call::Copy(recording_backend::UP)));
 }
