@@ -19,9 +19,9 @@ FUNCTIONS = ["exp", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "ar
 def test_complex_functions_of_infinities_and_nans_match_numpy(name: str) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        wanted = getattr(np, name)(EDGES)
+        expected = getattr(np, name)(EDGES)
         got = getattr(PyGPU, name)(PyGPU.to_gpu(EDGES)).get()
-    for place, one, other in zip(EDGES, got, wanted, strict=True):
+    for place, one, other in zip(EDGES, got, expected, strict=True):
         told = f"{name}({place}) is {one}, and NumPy's {other}"
         assert np.isnan(one.real) == np.isnan(other.real), told
         assert np.isnan(one.imag) == np.isnan(other.imag), told

@@ -370,7 +370,7 @@ def outcome(line: str, names: dict[str, Any]) -> str:
         return f"{type(error).__name__}: {text}"
 
 
-def check(line: str, wanted: str) -> None:
+def check(line: str, expected: str) -> None:
     names = {
         "np": np,
         "PyGPU": PyGPU,
@@ -391,7 +391,7 @@ def check(line: str, wanted: str) -> None:
         "grown": grown,
         "del_item": del_item,
     }
-    assert outcome(line, names) == wanted
+    assert outcome(line, names) == expected
 
 
 @pytest.fixture(params=[True, False], ids=["strict", "not strict"])

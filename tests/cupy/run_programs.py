@@ -103,10 +103,10 @@ def lines_of(program: dict[str, Any], output: str) -> list[tuple[str, list[float
 def difference(program: dict[str, Any], output: str, expected: str) -> str | None:
     """Return a description of the first difference between two outputs, or None if they agree."""
     tolerance, ranges = program.get("tolerance", 1e-8), program.get("ranges", {})
-    found, wanted = lines_of(program, output), lines_of(program, expected)
-    if not wanted or len(found) != len(wanted):
-        return f"{len(found)} lines of output instead of {len(wanted)}"
-    for (text, numbers), (other_text, others) in zip(found, wanted, strict=True):
+    found, expected_lines = lines_of(program, output), lines_of(program, expected)
+    if not expected_lines or len(found) != len(expected_lines):
+        return f"{len(found)} lines of output instead of {len(expected_lines)}"
+    for (text, numbers), (other_text, others) in zip(found, expected_lines, strict=True):
         if text != other_text:
             return f"{text!r} instead of {other_text!r}"
         limits = next((limits for name, limits in ranges.items() if text.startswith(name)), None)

@@ -81,8 +81,8 @@ def class_device_and_process(array: PyGPU.GPUArray) -> tuple[str, int, int]:
 
 def test_each_dask_worker_uses_device_from_its_environment_variable(client: Any) -> None:
     places = client.run(lambda: (PyGPU.zeros(1).device.index, PyGPU.current_device()))
-    wanted = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
-    assert set(places.values()) == wanted
+    expected = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
+    assert set(places.values()) == expected
 
 
 def test_dask_array_is_computed_by_two_workers_and_returned(client: Any) -> None:

@@ -69,7 +69,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
         function = getattr(PyGPU, name)
         try:
             with mode("off"):
-                wanted = [array.get() for array in apply_between_functions(function, first, second)]
+                expected = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
             continue  # The ufunc does not support the dtype.
         with limits(compile_threshold=1):
@@ -77,7 +77,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
             got = apply_between_functions(function, first, second)
             _core.flush()
             fused += counted["fused"]
-        for one, other in zip(got, wanted, strict=True):
+        for one, other in zip(got, expected, strict=True):
             assert agree(one.get(), other), name
     assert fused > 10
 
@@ -94,7 +94,7 @@ def test_reduction_gives_same_bits_for_pending_and_for_computed_operand(
 ) -> None:
     x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))
     with mode("off"):
-        wanted = getattr((x - 3) * x, name)(axis=axis).get()
+        expected = getattr((x - 3) * x, name)(axis=axis).get()
     with limits(compile_threshold=1):
         got = getattr((x - 3) * x, name)(axis=axis)
-        assert agree(got.get(), wanted)
+        assert agree(got.get(), expected)

@@ -301,7 +301,7 @@ def run_with_fault(driver: simulated_driver.Driver, name: str, nth: int, code: i
     bystander.fill(3)
     np.testing.assert_array_equal(bystander.get(), np.full_like(HOST, 3))
     failed = 0
-    for array, wanted in zip([*made, a], expected(), strict=True):
+    for array, host in zip([*made, a], expected(), strict=True):
         try:
             got = array.get()
         except (PyGPU.CudaError, MemoryError, ValueError):
@@ -312,7 +312,7 @@ def run_with_fault(driver: simulated_driver.Driver, name: str, nth: int, code: i
                 with pytest.raises((PyGPU.CudaError, MemoryError, ValueError)):
                     array.get()
         else:
-            np.testing.assert_allclose(got, wanted, rtol=1e-12)
+            np.testing.assert_allclose(got, host, rtol=1e-12)
     np.testing.assert_array_equal(x.get(), HOST)
     np.testing.assert_array_equal(row.get(), HOST[0])
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)

@@ -148,8 +148,8 @@ def test_independent_deferred_operations_of_one_shape_use_one_kernel(x: PyGPU.GP
         kept = [x + 1, y * 2, x - y]
         _core.flush()
         assert (counted["kernels"], counted["outputs"]) == (1, 3)
-    for got, wanted in zip(kept, [HOST + 1, OTHER * 2, HOST - OTHER], strict=True):
-        np.testing.assert_array_equal(got.get(), wanted)
+    for got, expected in zip(kept, [HOST + 1, OTHER * 2, HOST - OTHER], strict=True):
+        np.testing.assert_array_equal(got.get(), expected)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -195,8 +195,8 @@ def test_fused_float16_operations_round_after_each_operation() -> None:
         got = (x * x + host[3]) * x - x * host[5]
         _core.flush()
         assert counted["kernels"] == 1
-    wanted = (host * host + host[3]) * host - host * host[5]
-    assert got.get().tobytes() == wanted.tobytes()
+    expected = (host * host + host[3]) * host - host * host[5]
+    assert got.get().tobytes() == expected.tobytes()
 
 
 def test_fused_product_and_sum_are_not_contracted_to_fma() -> None:
@@ -251,14 +251,14 @@ def test_invalid_operation_raises_at_call_and_not_at_flush(x: PyGPU.GPUArray) ->
 @pytest.mark.parametrize("rows", [slice(None), slice(1, None), slice(None, None, -1)])
 def test_expression_assigned_to_array_is_deferred_without_extra_memory(x: PyGPU.GPUArray, rows: slice) -> None:
     with limits(compile_threshold=1):
-        target, wanted = PyGPU.to_gpu(OTHER), OTHER.copy()
+        target, expected = PyGPU.to_gpu(OTHER), OTHER.copy()
         counted = OperationCounts()
         target[rows] = x[rows] * 2 + 1
         assert waiting() == 3
         _core.flush()
         assert (counted["kernels"], counted["outputs"]) == (1, 1)
-    wanted[rows] = HOST[rows] * 2 + 1
-    np.testing.assert_array_equal(target.get(), wanted)
+    expected[rows] = HOST[rows] * 2 + 1
+    np.testing.assert_array_equal(target.get(), expected)
 
 
 def test_operations_with_empty_results_are_not_deferred() -> None:

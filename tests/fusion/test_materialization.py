@@ -290,8 +290,8 @@ def test_custom_allocator_does_not_prevent_deferral_for_other_arrays() -> None:
     assert waiting() == 1
     kept.append(x + own)
     assert waiting() == 0
-    for got, wanted in zip(kept, [HOST + 1, HOST + 1, HOST + HOST], strict=True):
-        np.testing.assert_array_equal(got.get(), wanted)
+    for got, expected in zip(kept, [HOST + 1, HOST + 1, HOST + HOST], strict=True):
+        np.testing.assert_array_equal(got.get(), expected)
 
 
 def test_numpy_add_of_device_array_is_deferred() -> None:

@@ -34,7 +34,7 @@ from support import told
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore")]
 
 
-def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
+def count_pending_after_call(name: str, call: Callable[[Any], Any], expected: Any) -> int:
     """Call a function with a pending operand, check the result, and return how many operations are still pending.
 
     Two operations are pending before the call: one that computes the operand, and an unrelated operation.
@@ -44,7 +44,7 @@ def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any)
     assert waiting() == 2
     result = call(x)
     left = waiting()
-    assert name in UNINITIALISED or same(hosts(result), wanted), (hosts(result), wanted)
+    assert name in UNINITIALISED or same(hosts(result), expected), (hosts(result), expected)
     np.testing.assert_array_equal(beside.get(), HOST * 2)
     np.testing.assert_array_equal(base.get(), HOST - 1)
     return left
@@ -57,8 +57,8 @@ def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> Non
     for name in told(called):
         function = getattr(PyGPU, name)
         with contextlib.redirect_stdout(io.StringIO()):
-            call, wanted = first_that_works(guesses_of(name), base)
-            left = count_pending_after_call(name, call, wanted)
+            call, expected = first_that_works(guesses_of(name), base)
+            left = count_pending_after_call(name, call, expected)
         if name in calls.QUIET:
             assert left == 2, name
         elif not isinstance(function, (PyGPU.Ufunc, PyGPU.Reduction)) and name not in calls.COMPOSED:
@@ -69,8 +69,8 @@ def test_array_attribute_flushes_pending_array_or_is_listed_as_exempt() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     compile_together(map(ways_of, attributes()))
     for name in told(attributes()):
-        call, wanted = first_that_works(ways_of(name), base)
-        left = count_pending_after_call(name, call, wanted)
+        call, expected = first_that_works(ways_of(name), base)
+        left = count_pending_after_call(name, call, expected)
         if name in calls.QUIET_ATTRIBUTES:
             assert left == 2, name
         elif name not in calls.WAITING_ATTRIBUTES:

@@ -142,8 +142,8 @@ def test_result_deferred_on_one_stream_is_valid_on_other_streams() -> None:
         with streams[number % 3]:
             x, twin = x * 0.5 + number, twin * 0.5 + number
             kept.append((x, twin))
-    for got, wanted in kept:
-        np.testing.assert_array_equal(got.get(), wanted)
+    for got, expected in kept:
+        np.testing.assert_array_equal(got.get(), expected)
 
 
 @pytest.mark.usefixtures("late")
@@ -230,8 +230,8 @@ def test_operations_of_two_devices_can_be_pending_together() -> None:
     first, second = PyGPU.to_gpu(HOST, device=0), PyGPU.to_gpu(HOST, device=1)
     kept = [first + 1, second + 2, first * 3, second * 4]
     assert waiting() == 4
-    wanted = [HOST + 1, HOST + 2, HOST * 3, HOST * 4]
-    for got, host, index in zip(kept, wanted, [0, 1, 0, 1], strict=True):
+    expected = [HOST + 1, HOST + 2, HOST * 3, HOST * 4]
+    for got, host, index in zip(kept, expected, [0, 1, 0, 1], strict=True):
         np.testing.assert_array_equal(got.get(), host)
         assert got.device.index == index
 

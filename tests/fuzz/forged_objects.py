@@ -259,7 +259,7 @@ class Claims:
             case _:
                 pass
 
-    def wanted(self) -> np.ndarray | None:
+    def elements(self) -> np.ndarray | None:
         """Return the described elements as an ndarray, or None if the tensor does not describe existing memory."""
         if not self.is_honest:
             return None

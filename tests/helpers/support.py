@@ -137,20 +137,21 @@ def assert_same(device: PyGPU.GPUArray, host: Any) -> None:
     assert_same_values(device.get(), host)
 
 
-def assert_same_values(got: np.ndarray, wanted: np.ndarray) -> None:
+def assert_same_values(got: np.ndarray, expected: np.ndarray) -> None:
     """Assert that two ndarrays of one shape and dtype have equal values; NaN equals NaN."""
     assert type(got) is np.ndarray
-    assert got.shape == wanted.shape
-    assert got.dtype == wanted.dtype
+    assert got.shape == expected.shape
+    assert got.dtype == expected.dtype
     # Compare field by field, because the padding bytes between fields are unspecified.
     if got.dtype.names is not None:
-        assert repr(got.tolist()) == repr(wanted.tolist())
-    elif got.tobytes() != wanted.tobytes():
-        np.testing.assert_array_equal(got, wanted)
-        known = wanted == wanted  # Compare bits only where no element is NaN, because the bits of NaN are unspecified.
-        if got[known].tobytes() == wanted[known].tobytes():
+        assert repr(got.tolist()) == repr(expected.tolist())
+    elif got.tobytes() != expected.tobytes():
+        np.testing.assert_array_equal(got, expected)
+        # Compare bits only where no element is NaN, because the bits of NaN are unspecified.
+        known = expected == expected
+        if got[known].tobytes() == expected[known].tobytes():
             return
-        raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {wanted.tobytes()!r}")
+        raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {expected.tobytes()!r}")
 
 
 def address(array: np.ndarray) -> int:

@@ -48,10 +48,10 @@ def test_get_returns_ndarray_with_memory_order_of_array(views: tuple[np.ndarray,
     assert_same_values(got, host)
     assert got.flags.owndata or got.base.flags.owndata
     assert got.flags.writeable
-    wanted = host.copy(order="K")
+    expected = host.copy(order="K")
     long = [axis for axis, length in enumerate(host.shape) if length > 1]
     if host.size:
-        assert [got.strides[axis] for axis in long] == [wanted.strides[axis] for axis in long]
+        assert [got.strides[axis] for axis in long] == [expected.strides[axis] for axis in long]
 
 
 @examples(100)
@@ -308,10 +308,10 @@ def test_changed_host_mirror_is_uploaded_by_to_device_only() -> None:
 def test_ndarray_of_any_strides_can_be_host_mirror(host: np.ndarray) -> None:
     device = PyGPU.GPUArray(host)
     device.to_device()
-    wanted = host.copy()
+    expected = host.copy()
     host[...] = np.zeros((), host.dtype)
     device.to_host()
-    assert_same_values(host, wanted)
+    assert_same_values(host, expected)
 
 
 def test_to_device_uploads_readonly_mirror_and_to_host_rejects_it() -> None:

@@ -103,8 +103,8 @@ def test_exported_view_has_signed_strides_and_address_of_element_zero(key: objec
     tensor = dlpack_forge.managed_of(capsule).dl_tensor
     shape, strides = dlpack_forge.dimensions(tensor)
     assert shape == expected.shape
-    for length, stride, wanted in zip(shape, strides, expected.strides, strict=True):
-        assert length <= 1 or expected.size == 0 or stride * 2 == wanted
+    for length, stride, host_stride in zip(shape, strides, expected.strides, strict=True):
+        assert length <= 1 or expected.size == 0 or stride * 2 == host_stride
     assert (tensor.data or 0) == (view.ptr if view.size else 0)
 
 

@@ -79,8 +79,8 @@ def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
         call += [PyGPU.to_gpu(values), PyGPU.empty(9, dtype)]
         expected.append(~values if name == "bool" else values * values + values)
     ElementwiseKernel(arguments, operation)(*call)
-    for name, found, wanted in zip(names, call[1::2], expected, strict=True):
-        np.testing.assert_array_equal(found.get().astype(wanted.dtype), wanted, err_msg=name)
+    for name, found, host in zip(names, call[1::2], expected, strict=True):
+        np.testing.assert_array_equal(found.get().astype(host.dtype), host, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
@@ -351,8 +351,8 @@ def test_complex_functions_match_numpy(name: str) -> None:
     close: dict[str, Any] = {"rtol": 3e-5, "atol": 1e-5} if name == "complex64" else {"rtol": 1e-12, "atol": 1e-13}
     for at, one in enumerate(functions):
         np.testing.assert_allclose(z.get()[at], getattr(np, one)(wide_x), err_msg=one, **close)
-    for found, wanted in zip(r.get(), [x.real, x.imag, abs(wide_x), np.angle(wide_x), abs(wide_x) ** 2], strict=True):
-        np.testing.assert_allclose(found, wanted, **close)
+    for found, expected in zip(r.get(), [x.real, x.imag, abs(wide_x), np.angle(wide_x), abs(wide_x) ** 2], strict=True):
+        np.testing.assert_allclose(found, expected, **close)
     np.testing.assert_allclose(q.get(), wide_x**wide_y / (wide_x - wide_y), **{**close, "rtol": close["rtol"] * 30})
     np.testing.assert_allclose(p.get(), abs(wide_y) * np.exp(1j * np.angle(wide_x)) * wide_x + 1, **close)
     np.testing.assert_array_equal(e.get(), x == y)

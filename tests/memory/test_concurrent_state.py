@@ -104,8 +104,8 @@ def test_name_of_dtype_is_registered_for_one_dtype_only() -> None:
     def check(name: str, results: list[Any]) -> None:
         registered = get_or_register_dtype(name)
         for number, result in enumerate(results):
-            wanted = np.dtype([("field", "i4", number + 1)])
-            is_own = registered == wanted
+            expected = np.dtype([("field", "i4", number + 1)])
+            is_own = registered == expected
             assert result is registered if is_own else isinstance(result, RuntimeError), results
 
     race(

@@ -78,10 +78,10 @@ def test_function_gives_same_bits_with_and_without_deferred_arithmetic(name: str
     pair = pairs()[name]
     for call in told(calls_of(name) if most_calls() is None else part_of(name, 0)):
         with mode("off"):
-            wanted = run_ours(pair, call)
+            expected = run_ours(pair, call)
         with mode("auto"), limits(compile_threshold=1):
             got = run_ours(pair, call)
-        assert are_same_bits(pair, got, wanted), f"{call!r}: {got} with deferral, {wanted} without"
+        assert are_same_bits(pair, got, expected), f"{call!r}: {got} with deferral, {expected} without"
 
 
 @pytest.mark.enough_on("cpu")

@@ -18,9 +18,9 @@ def test_take_matches_numpy_in_dtype_of_array(dtype):
     assert gpuarray.take(ours, places, out) is out
     np.testing.assert_array_equal(out.get(), a[indices])
     results = gpuarray.multi_take([ours, ours[::-1]], places)
-    for result, wanted in zip(results, (a, a[::-1]), strict=True):
+    for result, expected in zip(results, (a, a[::-1]), strict=True):
         assert result.dtype == dtype
-        np.testing.assert_array_equal(result.get(), wanted[indices])
+        np.testing.assert_array_equal(result.get(), expected[indices])
 
 
 def test_multi_put_and_multi_take_put_match_numpy():
@@ -29,9 +29,9 @@ def test_multi_put_and_multi_take_put_match_numpy():
     outs = [gpuarray.zeros(6) for _ in arrays]
     results = gpuarray.multi_put(list(map(gpuarray.to_gpu, arrays)), gpuarray.to_gpu(to), out=outs)
     for result, array in zip(results, arrays, strict=True):
-        wanted = np.zeros(6)
-        wanted[to] = array
-        np.testing.assert_array_equal(result.get(), wanted)
+        expected = np.zeros(6)
+        expected[to] = array
+        np.testing.assert_array_equal(result.get(), expected)
     assert gpuarray.multi_put(list(map(gpuarray.to_gpu, arrays)), gpuarray.to_gpu(to), (2, 3))[0].shape == (2, 3)
     sources = list(map(gpuarray.to_gpu, arrays))
     results = gpuarray.multi_take_put(sources, gpuarray.to_gpu(to), gpuarray.to_gpu(at), (6,))

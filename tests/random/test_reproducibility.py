@@ -99,11 +99,11 @@ def test_numbers_of_seed_equal_stored_numbers_on_every_backend(name: str) -> Non
     stored = json.loads(STORED.read_text())[name]
     values = drawn(name)
     assert values.dtype == stored["dtype"]
-    wanted = np.array(stored["values"], values.dtype)
+    expected = np.array(stored["values"], values.dtype)
     if values.dtype.kind == "f":
-        np.testing.assert_array_max_ulp(values.ravel(), wanted, 4)
+        np.testing.assert_array_max_ulp(values.ravel(), expected, 4)
     else:
-        np.testing.assert_array_equal(values.ravel(), wanted)
+        np.testing.assert_array_equal(values.ravel(), expected)
 
 
 def test_shuffle_orders_elements_like_permutation_of_same_seed() -> None:

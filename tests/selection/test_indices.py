@@ -43,15 +43,15 @@ def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> No
 
     If the function raises an error, the first argument must be unchanged.
     """
-    target, wanted = PyGPU.to_gpu(host), host.copy("K")
-    numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
+    target, expected = PyGPU.to_gpu(host), host.copy("K")
+    numpys = outcome(lambda: getattr(np, name)(expected, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))
     if numpys[0] == "error":
         assert_same_refusal(ours, numpys)
         assert_same(target, host)
     else:
         assert ours[0] == "value", repr(ours[1])
-        assert_same(target, wanted)
+        assert_same(target, expected)
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, 3])
@@ -93,9 +93,9 @@ def test_take_matches_numpy_for_any_layout() -> None:
     on_device = PyGPU.to_gpu(index)
     assert_same(array[::-1, ::2].take(on_device[:, 0]), host[::-1, ::2].take(index[:, 0]))
     assert_same(array.T.take(on_device.T, 0), host.T.take(index.T, 0))
-    out, wanted = PyGPU.zeros((3, 2, 6), "int32"), np.zeros((3, 2, 6), "int32")
+    out, expected = PyGPU.zeros((3, 2, 6), "int32"), np.zeros((3, 2, 6), "int32")
     assert array.T.take(on_device.T, 0, out) is out
-    assert_same(out, host.T.take(index.T, 0, wanted))
+    assert_same(out, host.T.take(index.T, 0, expected))
     turned = PyGPU.zeros((6, 2, 3), "int32").transpose((1, 2, 0))
     array.T.take(on_device, 0, turned)
     assert_same(turned, host.T.take(index, 0))
@@ -119,10 +119,10 @@ def test_put_repeats_values_and_stores_last_value_for_each_index(count: int) -> 
     written("put", host, [], values)
     written("put", host, [1], [])
     device = PyGPU.to_gpu(np.asfortranarray(host))[:, ::2]
-    wanted = host[:, ::2].copy()
+    expected = host[:, ::2].copy()
     device.put([0, 4], values)
-    wanted.put([0, 4], values)
-    assert_same(device, wanted)
+    expected.put([0, 4], values)
+    assert_same(device, expected)
     with pytest.raises(ValueError, match="read-only"):
         PyGPU.broadcast_to(PyGPU.zeros(1), (4,)).put([0], 1)
 

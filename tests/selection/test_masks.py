@@ -44,10 +44,10 @@ def test_mask_of_any_size_and_density_matches_numpy(size: int) -> None:
         assert_same(array[on_device], host[mask])
         assert_same(on_device.nonzero()[0], mask.nonzero()[0])
         values = np.arange(mask.sum(), dtype="float32") + 0.5
-        target, wanted = PyGPU.to_gpu(host), host.copy()
+        target, expected = PyGPU.to_gpu(host), host.copy()
         target[on_device] = PyGPU.to_gpu(values)
-        wanted[mask] = values
-        assert_same(target, wanted)
+        expected[mask] = values
+        assert_same(target, expected)
 
 
 @pytest.mark.skipif(IS_SIMULATED, reason="takes long there")
@@ -78,9 +78,9 @@ def test_mask_selects_elements_of_any_item_size(dtype: str) -> None:
     array, on_device = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
     assert_same(array[on_device], host[mask])
     array[on_device] = PyGPU.to_gpu(host[mask][::-1].copy())
-    wanted = host.copy()
-    wanted[mask] = host[mask][::-1]
-    assert_same(array, wanted)
+    expected = host.copy()
+    expected[mask] = host[mask][::-1]
+    assert_same(array, expected)
 
 
 def test_mask_of_any_layout_selects_elements_in_c_order() -> None:
@@ -123,14 +123,14 @@ def test_mask_can_be_combined_with_other_indices_in_one_key() -> None:
         moved = tuple(PyGPU.to_gpu(one) if isinstance(one, np.ndarray) else one for one in key)
         assert_same(array[moved], host[key])
         assert_same(array[key], host[key])
-        target, wanted = PyGPU.to_gpu(host), host.copy()
+        target, expected = PyGPU.to_gpu(host), host.copy()
         target[moved] = -1
-        wanted[key] = -1
-        assert_same(target, wanted)
+        expected[key] = -1
+        assert_same(target, expected)
         values = np.arange(host[key].size).reshape(host[key].shape)
         target[moved] = PyGPU.to_gpu(values)
-        wanted[key] = values
-        assert_same(target, wanted)
+        expected[key] = values
+        assert_same(target, expected)
 
 
 def test_masked_assignment_of_scalar_or_row_matches_numpy() -> None:

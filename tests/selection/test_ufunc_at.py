@@ -21,8 +21,8 @@ def moved(value: Any) -> Any:
 
 
 def check(name: str, host: np.ndarray, *given: Any) -> None:
-    target, wanted = PyGPU.to_gpu(host), host.copy("K")
-    numpys = outcome(lambda: getattr(np, name).at(wanted, *given))
+    target, expected = PyGPU.to_gpu(host), host.copy("K")
+    numpys = outcome(lambda: getattr(np, name).at(expected, *given))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         target[...] = host
         ours = outcome(lambda function=function: function.at(target, *map(moved, given)))
@@ -31,7 +31,7 @@ def check(name: str, host: np.ndarray, *given: Any) -> None:
             assert_same(target, host)
         else:
             assert ours == ("value", None), repr(ours[1])
-            assert_same(target, wanted)
+            assert_same(target, expected)
 
 
 @pytest.mark.parametrize("name", of_few(["add", "subtract", "multiply", "maximum", "bitwise_or"], ["add", "maximum"]))
@@ -44,14 +44,14 @@ def test_ufunc_at_applies_function_once_for_each_repeated_index(name: str) -> No
     check(name, host, index, np.array(2))
     # NumPy's `at` would read beyond the end of values that are too short, so the test repeats these values for NumPy.
     values = rng.integers(1, 3, 10)
-    target, wanted = PyGPU.to_gpu(host), host.copy()
+    target, expected = PyGPU.to_gpu(host), host.copy()
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))
-    getattr(np, name).at(wanted, index, np.tile(values, 50))
-    assert_same(target, wanted)
+    getattr(np, name).at(expected, index, np.tile(values, 50))
+    assert_same(target, expected)
     # In this call, the second operand is an ndarray in host memory.
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), values)
-    getattr(np, name).at(wanted, index, np.tile(values, 50))
-    assert_same(target, wanted)
+    getattr(np, name).at(expected, index, np.tile(values, 50))
+    assert_same(target, expected)
 
 
 def test_result_of_add_at_with_repeated_indices_equals_numpy_bitwise() -> None:

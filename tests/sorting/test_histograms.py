@@ -83,10 +83,10 @@ def test_histogram_edges_and_counts_match_numpy(dtype: str) -> None:
         host = rng.integers(0, 60, size).astype(dtype)
         a = PyGPU.to_gpu(host.reshape(-1, 1))
         for bins, limits in BINS:
-            got, wanted = PyGPU.histogram(a, bins, limits), np.histogram(host, bins, limits)
-            for one, other in zip(got, wanted, strict=True):
+            got, expected = PyGPU.histogram(a, bins, limits), np.histogram(host, bins, limits)
+            for one, other in zip(got, expected, strict=True):
                 assert_same(one, other)
-            assert_same(PyGPU.histogram_bin_edges(a, bins, limits), wanted[1])
+            assert_same(PyGPU.histogram_bin_edges(a, bins, limits), expected[1])
 
 
 @pytest.mark.filterwarnings("ignore:The number of bins")
@@ -96,8 +96,8 @@ def test_histogram_with_estimated_number_of_bins_matches_numpy(rule: str) -> Non
     hosts = [rng.normal(size=200).astype("float32"), rng.integers(0, 9, 50), np.full(5, 2.0), np.zeros(0), np.ones(1)]
     for host in hosts:
         for limits in (None, (-1, 1)):
-            got, wanted = PyGPU.histogram(PyGPU.to_gpu(host), rule, limits), np.histogram(host, rule, limits)
-            for one, other in zip(got, wanted, strict=True):
+            got, expected = PyGPU.histogram(PyGPU.to_gpu(host), rule, limits), np.histogram(host, rule, limits)
+            for one, other in zip(got, expected, strict=True):
                 assert_same(one, other)
 
 
@@ -120,9 +120,9 @@ def test_histogram_weights_and_densities_match_numpy() -> None:
         for bins in (6, [0.0, 2.0, 9.0]):
             got = np.histogram(a, bins, weights=PyGPU.to_gpu(given))
             assert_same(got[0], np.histogram(host, bins, weights=given)[0])
-    got, wanted = PyGPU.histogram(a, 8, density=True), np.histogram(host, 8, density=True)
-    np.testing.assert_allclose(got[0].get(), wanted[0])
-    assert_same(PyGPU.histogram(a, PyGPU.to_gpu(wanted[1]))[0], np.histogram(host, wanted[1])[0])
+    got, expected = PyGPU.histogram(a, 8, density=True), np.histogram(host, 8, density=True)
+    np.testing.assert_allclose(got[0].get(), expected[0])
+    assert_same(PyGPU.histogram(a, PyGPU.to_gpu(expected[1]))[0], np.histogram(host, expected[1])[0])
 
 
 def test_histogram_ignores_nan() -> None:

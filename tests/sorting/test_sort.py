@@ -101,10 +101,10 @@ def test_in_place_sort_does_not_change_address_of_array(length: int, dtype: str)
     assert array.ptr == address
     np.testing.assert_array_equal(array.get(), np.sort(host))
     whole = PyGPU.to_gpu(host)
-    part, wanted = whole[::-1, 5:-3:2], host.copy()
+    part, expected = whole[::-1, 5:-3:2], host.copy()
     part.sort(axis=0)
-    wanted[::-1, 5:-3:2].sort(axis=0)
-    np.testing.assert_array_equal(whole.get(), wanted)
+    expected[::-1, 5:-3:2].sort(axis=0)
+    np.testing.assert_array_equal(whole.get(), expected)
 
 
 def test_signs_of_zeros_are_unchanged_by_sort() -> None:

@@ -141,7 +141,7 @@ class Run:
         assert waiting() == 0
         return failed
 
-    def check_result(self, array: Any, wanted: np.ndarray) -> bool:
+    def check_result(self, array: Any, expected: np.ndarray) -> bool:
         """Check that a result has correct values, or raises an error at each use; return whether the result raised an
         error."""
         try:
@@ -152,10 +152,10 @@ class Run:
                 with pytest.raises(REFUSED, match="deferred operation"):
                     use()
             return True
-        np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(got, expected)
         return False
 
-    def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
+    def check_target(self, array: Any, old: np.ndarray, expected: np.ndarray) -> bool:
         """Check that an assigned array has its new values, or raises one error and has its old values.
 
         Return whether the array raised an error.
@@ -167,7 +167,7 @@ class Run:
             np.testing.assert_array_equal(array.get(), old)
             return True
         is_left_out = self.has_stopped and np.array_equal(got, old)
-        np.testing.assert_array_equal(got, old if is_left_out else wanted)
+        np.testing.assert_array_equal(got, old if is_left_out else expected)
         return False
 
 

@@ -148,7 +148,7 @@ def test_public_call_is_correct_while_second_thread_uses_its_operand(
     second: Second, act: str, part: int, owner: str
 ) -> None:
     made: list[Operands] = []
-    for name, call, wanted in cases(part):
+    for name, call, expected in cases(part):
         made.clear()
         make = functools.partial(lambda: made.append(Operands()))
         make() if owner == "own queue" else second.now(make)
@@ -159,7 +159,7 @@ def test_public_call_is_correct_while_second_thread_uses_its_operand(
             with second.beside(lambda operands=operands: ACTS[act](operands)):
                 result = call(operands.x)
             if name not in UNINITIALISED:
-                assert same(hosts(result), wanted), (name, hosts(result), wanted)
+                assert same(hosts(result), expected), (name, hosts(result), expected)
         np.testing.assert_array_equal(before[1].get(), HOST * 2)
         np.testing.assert_array_equal(operands.other.get(), HOST)
         del result

@@ -39,11 +39,11 @@ def test_arrays_of_other_libraries_as_operands_give_correct_results(theirs: Any)
 
 @pytest.mark.parametrize("theirs", [torchs, cupys, jaxs])
 def test_assigned_arrays_of_other_libraries_are_converted_to_dtype(theirs: Any) -> None:
-    wanted, other = np.arange(COUNT, dtype="int16"), theirs()
+    expected, other = np.arange(COUNT, dtype="int16"), theirs()
     array = PyGPU.zeros((2, COUNT), "int16")
     array[0] = other
     PyGPU.copyto(array[1], other, casting="unsafe", where=array[0] > 5)
-    np.testing.assert_array_equal(array.get(), [wanted, np.where(wanted > 5, wanted, 0)])
+    np.testing.assert_array_equal(array.get(), [expected, np.where(expected > 5, expected, 0)])
 
 
 def test_operation_waits_for_unfinished_write_of_torch_to_operand() -> None:

@@ -22,6 +22,6 @@ def test_scan_of_more_elements_than_fit_into_one_launch_matches_numpy() -> None:
     # that.
     host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)
     sums = PyGPU.cumsum(PyGPU.to_gpu(host), dtype=np.int32)
-    wanted = np.cumsum(host, dtype=np.int32)
+    expected = np.cumsum(host, dtype=np.int32)
     for start in range(0, len(host), 1 << 26):
-        np.testing.assert_array_equal(sums[start : start + (1 << 26)].get(), wanted[start : start + (1 << 26)])
+        np.testing.assert_array_equal(sums[start : start + (1 << 26)].get(), expected[start : start + (1 << 26)])

@@ -154,12 +154,12 @@ class DeviceMemory:
         self.asked = 0.0
         self.free: int | None = None
 
-    def has_free(self, wanted: int) -> bool:
+    def has_free(self, needed: int) -> bool:
         """Return whether each device has the requested free memory, or True if no tool reports the free memory."""
         if self.program is not None and time.monotonic() - self.asked > 1:
             self.asked = time.monotonic()
             self.free = self._query(self.program)
-        return self.free is None or self.free >= wanted
+        return self.free is None or self.free >= needed
 
     @staticmethod
     def _query(program: str) -> int | None:

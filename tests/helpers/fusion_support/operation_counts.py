@@ -60,9 +60,9 @@ class OperationCounts:
 
 
 @contextmanager
-def limits(**wanted: int) -> Iterator[None]:
+def limits(**settings: int) -> Iterator[None]:
     """Change limits of deferral for a `with` block."""
-    _core._limit_fusion(**wanted)
+    _core._limit_fusion(**settings)
     try:
         yield
     finally:

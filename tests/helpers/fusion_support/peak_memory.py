@@ -97,9 +97,9 @@ def run(program: Callable[[Any, Any], Any], threads: int = 1) -> None:
             worker.join()
     PyGPU.synchronize()
     assert not wrong, wrong
-    wanted = program(np, np.array)
+    expected = program(np, np.array)
     for results in kept:
-        for result, host in zip(results, wanted, strict=True):
+        for result, host in zip(results, expected, strict=True):
             np.testing.assert_allclose(result.get(), host, rtol=1e-12)
 
 

@@ -100,8 +100,8 @@ class Program:
         self._add("put", number, self._host(dtype, shape))
         return number
 
-    def _one(self, wanted: Callable[[np.ndarray], bool]) -> int | None:
-        found = [number for number, array in self.model.arrays.items() if wanted(array)]
+    def _one(self, predicate: Callable[[np.ndarray], bool]) -> int | None:
+        found = [number for number, array in self.model.arrays.items() if predicate(array)]
         return self.random.choice(found) if found else None
 
     def _operand(self, dtype: str, shape: tuple[int, ...], taken: list[int]) -> int:
@@ -353,13 +353,13 @@ def told(program: Program, place: int) -> str:
     """Describe the step at a position of a program, and the last earlier steps that computed the step's operands."""
     shown: list[str] = []
     places: list[int] = []
-    wanted: set[int] = set()
+    related: set[int] = set()
     for number in range(place, -1, -1):
         step = program.steps[number]
         touched = numbers_in(step)
-        if number == place or (touched & wanted and step[0] not in ("see", "drop")):
+        if number == place or (touched & related and step[0] not in ("see", "drop")):
             places.append(number)
-            wanted |= touched
+            related |= touched
         if len(places) == 12:
             break
     for number in reversed(places):
@@ -413,21 +413,21 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
 def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> None:
     """Compare the values that a program read in both fusion modes with each other and with the values in NumPy."""
     places = see_steps(program)
-    for place, wanted, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
+    for place, expected, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
             raise Difference(f"off has\n{plain!r}\nand auto\n{fused!r}\n{told(program, place)}")
-        if not agree(plain, wanted):
-            raise Difference(f"NumPy has\n{wanted!r}\nand PyGPU\n{plain!r}\n{told(program, place)}")
+        if not agree(plain, expected):
+            raise Difference(f"NumPy has\n{expected!r}\nand PyGPU\n{plain!r}\n{told(program, place)}")
 
 
-def agree(got: np.ndarray, wanted: np.ndarray) -> bool:
+def agree(got: np.ndarray, expected: np.ndarray) -> bool:
     """Return whether two values have equal bits, except for the bits of NaN."""
-    if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
+    if (got.dtype, got.shape) != (expected.dtype, expected.shape):
         return False
     if got.dtype.kind == "f":
-        both = np.isnan(got) & np.isnan(wanted)
-        got, wanted = np.where(both, 0, got), np.where(both, 0, wanted)
-    return got.tobytes() == wanted.tobytes()
+        both = np.isnan(got) & np.isnan(expected)
+        got, expected = np.where(both, 0, got), np.where(both, 0, expected)
+    return got.tobytes() == expected.tobytes()
 
 
 def run(

@@ -97,12 +97,12 @@ class ArrayChecker:
         lag = math.prod(array.shape[axis + 1 :])
         self._judge("steps", array, rule, "differences", None, lag, array.shape[axis])
 
-    def check_value(self, found: Any, wanted: Any, what: str = "", least: float = 0) -> None:
+    def check_value(self, found: Any, expected: Any, what: str = "", least: float = 0) -> None:
         """Compare a few values with the expected values."""
         found = found.get() if isinstance(found, PyGPU.GPUArray) else np.asarray(found)
-        wanted = np.asarray(wanted)
-        if found.shape != wanted.shape or not np.allclose(found, wanted, rtol=least, atol=0):
-            raise CheckFailure(f"{what}: {found.tolist()} instead of {wanted.tolist()}")
+        expected = np.asarray(expected)
+        if found.shape != expected.shape or not np.allclose(found, expected, rtol=least, atol=0):
+            raise CheckFailure(f"{what}: {found.tolist()} instead of {expected.tolist()}")
 
     def _check_form(self, array: PyGPU.GPUArray, dtype: np.dtype[Any], what: str) -> None:
         self.note(array)
@@ -133,11 +133,11 @@ class ArrayChecker:
             low, high = max(place - WINDOW, 0), min(place + WINDOW, array.size)
             if low >= high:
                 continue
-            found, wanted = flat[low:high].get(), rule.at(np.arange(low, high))
-            same = found.tobytes() == wanted.tobytes() if least is None else np.allclose(found, wanted, 0, least)
+            found, expected = flat[low:high].get(), rule.at(np.arange(low, high))
+            same = found.tobytes() == expected.tobytes() if least is None else np.allclose(found, expected, 0, least)
             if not same:
                 raise CheckFailure(
-                    f"{what}: elements {low} to {high - 1} are {found.tolist()} instead of {wanted.tolist()}"
+                    f"{what}: elements {low} to {high - 1} are {found.tolist()} instead of {expected.tolist()}"
                 )
 
     def _launch(self, kernel: str, array: PyGPU.GPUArray, rule: Rule, *more: Any, is_near: bool = False) -> None:

@@ -90,8 +90,8 @@ def parts_on_host(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
     starts = [max(0, min(place - 500, large.elements - 1000)) for place in large.spread]
     for start in starts:
-        wanted = BYTES[np.arange(start, start + 1000) % P]
-        large.check_value(array[start : start + 1000].get(), wanted, f"elements from {start}")
+        expected = BYTES[np.arange(start, start + 1000) % P]
+        large.check_value(array[start : start + 1000].get(), expected, f"elements from {start}")
     far = large.elements // 7
     large.check_value(array[::far].get(), BYTES[np.arange(0, large.elements, far) % P], "elements that are far apart")
     for start in starts:

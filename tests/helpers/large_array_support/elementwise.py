@@ -158,8 +158,8 @@ def fills(large: ArrayChecker) -> None:
 @case("elementwise")
 def error_function(large: ArrayChecker) -> None:
     table = np.linspace(-3, 3, P).astype(np.float32)
-    wanted = np.array([math.erf(x) for x in table], np.float32)
-    large.check(PyGPU.erf(large.bytes(large.elements, table)), Rule(wanted), least=1e-6)
+    expected = np.array([math.erf(x) for x in table], np.float32)
+    large.check(PyGPU.erf(large.bytes(large.elements, table)), Rule(expected), least=1e-6)
 
 
 @case("elementwise")

@@ -52,9 +52,9 @@ def elementwise_kernel_over_range(large: ArrayChecker) -> None:
     array = large.bytes(size)
     kernel(array, slice=slice(size - 5, None, 2))
     large.check(array[: size - 5], Rule(BYTES), what="before the range")
-    wanted = BYTES[np.arange(size - 5, size) % P]
-    wanted[::2] = 255
-    large.check_value(array[size - 5 :], wanted, "range")
+    expected = BYTES[np.arange(size - 5, size) % P]
+    expected[::2] = 255
+    large.check_value(array[size - 5 :], expected, "range")
 
 
 @case("kernels")

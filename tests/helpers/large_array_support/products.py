@@ -64,9 +64,9 @@ def long_inner_axis(large: ArrayChecker) -> None:
     ones = large.bytes(size, np.ones(1, np.uint8))
     array = large.bytes((2, size))
     sums = [total(BYTES, size), total(BYTES, 2 * size) - total(BYTES, size)]
-    wanted = np.array([one % 256 for one in sums], np.uint8)
-    large.check_value(array @ ones, wanted, "matrix @ vector")
-    large.check_value(PyGPU.dot(array[1], ones), wanted[1], "dot")
+    expected = np.array([one % 256 for one in sums], np.uint8)
+    large.check_value(array @ ones, expected, "matrix @ vector")
+    large.check_value(PyGPU.dot(array[1], ones), expected[1], "dot")
     large.check_value(array @ array.T, squares(size), "matrix @ matrix")
 
 

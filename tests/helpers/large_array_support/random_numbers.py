@@ -31,10 +31,10 @@ def check_draw(large: ArrayChecker, draw: Any, in_block: int) -> PyGPU.GPUArray:
     large.note(drawn)
     for place in large.spread:
         start = min(place // in_block, size // in_block - 3)
-        wanted = draw(advanced(np, start), 2 * in_block)
-        found = drawn[start * in_block : start * in_block + wanted.size].get()
-        if found.tobytes() != wanted.tobytes():
-            raise CheckFailure(f"numbers from {start * in_block} are {found.tolist()} instead of {wanted.tolist()}")
+        expected = draw(advanced(np, start), 2 * in_block)
+        found = drawn[start * in_block : start * in_block + expected.size].get()
+        if found.tobytes() != expected.tobytes():
+            raise CheckFailure(f"numbers from {start * in_block} are {found.tolist()} instead of {expected.tolist()}")
     start = size // 3 // in_block
     rest = draw(advanced(PyGPU, start), size - start * in_block)
     if not bool((drawn[start * in_block :] == rest).all()):

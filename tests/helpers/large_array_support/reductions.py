@@ -97,17 +97,17 @@ def argmax_behind_limit_along_axis(large: ArrayChecker) -> None:
     large.check_value(array.argmax(axis=1), np.array([0, large.elements - 2]), "axis 1")
     columns = array.reshape(large.elements, 2)
     place = 2 * large.elements - 2
-    wanted = np.zeros(2, np.int64)
-    wanted[place % 2] = place // 2
-    large.check_value(columns.argmax(axis=0), wanted, "axis 0")
+    expected = np.zeros(2, np.int64)
+    expected[place % 2] = place // 2
+    large.check_value(columns.argmax(axis=0), expected, "axis 0")
 
 
 @case("reductions")
 def of_masked_elements(large: ArrayChecker) -> None:
     size = large.elements
     mask = large.bytes(size) > 99
-    wanted = total(np.where(BYTES > 99, BYTES, 0).astype(np.uint8), size)
-    large.check_value(large.bytes(size).sum(where=mask), np.uint64(wanted), "sum")
+    expected = total(np.where(BYTES > 99, BYTES, 0).astype(np.uint8), size)
+    large.check_value(large.bytes(size).sum(where=mask), np.uint64(expected), "sum")
 
 
 @case("reductions")
@@ -134,5 +134,5 @@ def of_segments_behind_limit(large: ArrayChecker) -> None:
     starts = np.array([large.elements - 1000, large.elements - 700, large.elements - 1])
     sums = PyGPU.add.reduceat(large.bytes(large.elements), starts, dtype=np.uint64)
     ends = [*starts[1:].tolist(), large.elements]
-    wanted = [total(BYTES, end) - total(BYTES, start) for start, end in zip(starts.tolist(), ends, strict=True)]
-    large.check_value(sums, np.array(wanted, np.uint64), "reduceat")
+    expected = [total(BYTES, end) - total(BYTES, start) for start, end in zip(starts.tolist(), ends, strict=True)]
+    large.check_value(sums, np.array(expected, np.uint64), "reduceat")

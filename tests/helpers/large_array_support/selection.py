@@ -26,10 +26,10 @@ def backwards(large: ArrayChecker, dtype: type) -> PyGPU.GPUArray:
 @case("selection")
 def take_of_all_elements(large: ArrayChecker) -> None:
     size = large.elements
-    wanted = Rule(BYTES).over((size,), -1, start=size - 1)
+    expected = Rule(BYTES).over((size,), -1, start=size - 1)
     array, indices = large.bytes(size), backwards(large, np.int64)
-    large.check(PyGPU.take(array, indices), wanted, what="take")
-    large.check(array[indices], wanted, what="index array")
+    large.check(PyGPU.take(array, indices), expected, what="take")
+    large.check(array[indices], expected, what="index array")
 
 
 @case("selection")
@@ -94,11 +94,11 @@ def put_of_one_value(large: ArrayChecker) -> None:
     places = np.array(large.spread)
     target[PyGPU.to_gpu(places)] = 255
     PyGPU.put(target, places[1:4] + 1, np.array([251, 252, 253], np.uint8))
-    wanted = dict.fromkeys(places.tolist(), 255)
-    wanted |= dict(zip((places[1:4] + 1).tolist(), (251, 252, 253), strict=True))
-    for place, value in wanted.items():
+    expected = dict.fromkeys(places.tolist(), 255)
+    expected |= dict(zip((places[1:4] + 1).tolist(), (251, 252, 253), strict=True))
+    for place, value in expected.items():
         large.check_value(target[place], value, f"element {place}")
-    bounds = [-1, *sorted(wanted), large.elements]
+    bounds = [-1, *sorted(expected), large.elements]
     for low, high in itertools.pairwise(bounds):
         if high - low > 1:
             large.check(target[low + 1 : high], Rule(BYTES, start=low + 1), what=f"elements after {low}")
@@ -109,8 +109,8 @@ def add_at_positions(large: ArrayChecker) -> None:
     target = large.bytes(large.elements)
     place = large.spread[4]
     PyGPU.add.at(target, np.array([place, large.elements - 1, place]), np.array([1, 2, 3], np.uint8))
-    wanted = [BYTES[place % P] + np.uint8(4), BYTES[(large.elements - 1) % P] + np.uint8(2)]
-    large.check_value(target[np.array([place, large.elements - 1])], np.array(wanted), "changed elements")
+    expected = [BYTES[place % P] + np.uint8(4), BYTES[(large.elements - 1) % P] + np.uint8(2)]
+    large.check_value(target[np.array([place, large.elements - 1])], np.array(expected), "changed elements")
     large.check(target[:place], Rule(BYTES), what="elements before")
 
 

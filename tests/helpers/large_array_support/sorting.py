@@ -48,8 +48,8 @@ def sort_of_rows(large: ArrayChecker) -> None:
     for periods in (2, 20):
         rows = large.whole(periods * P) // (periods * P)
         array = PyGPU.sort(large.bytes((rows, periods * P)))
-        wanted = Rule(VALUES).over((rows, P, periods), 0, 1, 0)
-        large.check(array, wanted, what=f"rows of {periods * P} elements")
+        expected = Rule(VALUES).over((rows, P, periods), 0, 1, 0)
+        large.check(array, expected, what=f"rows of {periods * P} elements")
         del array
 
 
@@ -80,10 +80,10 @@ def search_of_many_values(large: ArrayChecker) -> None:
 @case("sorting")
 def search_in_many_elements(large: ArrayChecker) -> None:
     ascending = large.pattern(large.elements, Rule(np.arange(P, dtype=np.uint32), growth=P))
-    wanted = np.array(large.spread)
-    values = PyGPU.to_gpu(wanted.astype(np.uint32))
-    large.check_value(PyGPU.searchsorted(ascending, values), wanted, "left")
-    large.check_value(PyGPU.searchsorted(ascending, values, side="right"), wanted + 1, "right")
+    expected = np.array(large.spread)
+    values = PyGPU.to_gpu(expected.astype(np.uint32))
+    large.check_value(PyGPU.searchsorted(ascending, values), expected, "left")
+    large.check_value(PyGPU.searchsorted(ascending, values, side="right"), expected + 1, "right")
 
 
 @case("sorting")

@@ -33,8 +33,8 @@ def complex_rows(large: ArrayChecker) -> None:
     array = large.bytes((rows, POINTS), COMPLEX.reshape(-1))
     # The transforms are in place, because the FFT library may need as much memory as the array in addition.
     PyGPU.fft.fft(array, axis=1, out=array)
-    wanted = np.fft.fft(COMPLEX, axis=1).astype(np.complex64)
-    large.check(as_floats(array), by_rows(wanted), least=LEAST, what="fft")
+    expected = np.fft.fft(COMPLEX, axis=1).astype(np.complex64)
+    large.check(as_floats(array), by_rows(expected), least=LEAST, what="fft")
     PyGPU.fft.ifft(array, axis=1, out=array)
     large.check(as_floats(array), by_rows(COMPLEX), least=LEAST, what="ifft")
 
@@ -43,8 +43,8 @@ def complex_rows(large: ArrayChecker) -> None:
 def real_rows(large: ArrayChecker) -> None:
     rows = large.whole(POINTS) // POINTS
     halves = PyGPU.fft.rfft(large.bytes((rows, POINTS), REAL.reshape(-1)), axis=1)
-    wanted = np.fft.rfft(REAL, axis=1).astype(np.complex64)
-    large.check(as_floats(halves), by_rows(wanted), least=LEAST, what="rfft")
+    expected = np.fft.rfft(REAL, axis=1).astype(np.complex64)
+    large.check(as_floats(halves), by_rows(expected), least=LEAST, what="rfft")
     again = PyGPU.fft.irfft(halves, axis=1)
     large.check(again, Rule(REAL.reshape(-1)), least=LEAST, what="irfft")
 
@@ -62,7 +62,7 @@ def complex_columns(large: ArrayChecker) -> None:
 
     array = large.pattern((POINTS, columns), rule(COMPLEX).over((POINTS, columns), of_points, of_columns))
     PyGPU.fft.fft(array, axis=0, out=array)
-    wanted = rule(np.fft.fft(COMPLEX, axis=1).astype(np.complex64))
+    expected = rule(np.fft.fft(COMPLEX, axis=1).astype(np.complex64))
     # In the table, the real part of an element is at index 2 f, and its imaginary part at index 2 f + 1.
-    floats = Rule(wanted.table.view(np.float32)).over((POINTS, columns, 2), 2 * of_points, 2 * of_columns, 1)
+    floats = Rule(expected.table.view(np.float32)).over((POINTS, columns, 2), 2 * of_points, 2 * of_columns, 1)
     large.check(as_floats(array), floats, least=LEAST)

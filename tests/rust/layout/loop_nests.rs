@@ -249,12 +249,12 @@ fn check_forms(case: &Case, walk: &LoopNest, found: &[Place]) {
         let mut steps = found.iter().zip(0..).map(|(place, number)| (place.at[side] - first, number * ITEMSIZE));
         let is_flat = steps.clone().all(|(step, expected)| step == expected);
         let is_repeated = steps.all(|(step, _)| step == 0);
-        let wanted = match (is_flat, is_repeated) {
+        let form = match (is_flat, is_repeated) {
             (true, _) => StridePattern::Contiguous,
             (_, true) => StridePattern::Broadcast,
             _ => StridePattern::Strided,
         };
-        assert_eq!(walk.form(side, ITEMSIZE), wanted);
+        assert_eq!(walk.form(side, ITEMSIZE), form);
         let axes = walk.axes::<4>();
         let least = axes.iter().map(|axis| axis.strides[side].unsigned_abs()).filter(|stride| *stride != 0).min();
         assert_eq!(fastest(&axes, side).map(|place| axes[place].strides[side].unsigned_abs()), least);

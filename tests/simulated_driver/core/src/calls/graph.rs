@@ -384,20 +384,20 @@ impl Driver {
         const TOPOLOGY: u32 = 2;
         const KIND: u32 = 3;
         let mut state = self.lock();
-        let Some(given) = state.graphs.graphs.get(&graph).cloned() else {
+        let Some(other) = state.graphs.graphs.get(&graph).cloned() else {
             return state.bad_handle(call, "graph", graph);
         };
-        let given = state.whole(&given);
+        let other = state.whole(&other);
         let Some((_, nodes)) = state.graphs.executables.get_mut(&executable) else {
             return state.bad_handle(call, "graph that can be launched", executable);
         };
-        if nodes.len() != given.len() {
+        if nodes.len() != other.len() {
             return Ok(TOPOLOGY);
         }
-        if nodes.iter().zip(given.iter()).any(|(own, given)| own.1.kind() != given.1.kind()) {
+        if nodes.iter().zip(other.iter()).any(|(own, other)| own.1.kind() != other.1.kind()) {
             return Ok(KIND);
         }
-        let changed = nodes.iter().zip(given.iter()).map(|(own, given)| (own.0, Arc::clone(&given.1)));
+        let changed = nodes.iter().zip(other.iter()).map(|(own, other)| (own.0, Arc::clone(&other.1)));
         *nodes = Arc::new(changed.collect());
         Ok(0)
     }

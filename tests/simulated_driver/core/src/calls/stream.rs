@@ -177,10 +177,10 @@ impl State {
     }
 
     /// Returns the current ends of the selected streams, with all operations that happen before these ends.
-    pub(crate) fn frontier(&self, wanted: impl Fn(u64, &Stream) -> bool) -> (Vec<Point>, Clock) {
+    pub(crate) fn frontier(&self, is_selected: impl Fn(u64, &Stream) -> bool) -> (Vec<Point>, Clock) {
         let mut clock = Clock::default();
         let mut points = Vec::new();
-        for (&handle, stream) in self.streams.iter().filter(|(handle, stream)| wanted(**handle, stream)) {
+        for (&handle, stream) in self.streams.iter().filter(|(handle, stream)| is_selected(**handle, stream)) {
             if stream.known < stream.submitted {
                 clock.join(&stream.clock);
                 clock.raise(handle, stream.submitted);

@@ -53,15 +53,15 @@ impl State {
         if self.reordering.seed.is_none() {
             return;
         }
-        let mut wanted = points.to_vec();
-        while let Some((stream, number)) = wanted.pop() {
+        let mut pending = points.to_vec();
+        while let Some((stream, number)) = pending.pop() {
             let before = self.reordering.demanded.entry(stream).or_default();
             if *before >= number {
                 continue;
             }
             *before = number;
             let Some(stream) = self.streams.get(&stream) else { continue };
-            wanted.extend(stream.ordered_before(number));
+            pending.extend(stream.ordered_before(number));
             stream.wake.notify_all();
         }
     }

@@ -29,8 +29,8 @@ pub fn size(m: i32, n: i32, target: *mut i32) -> u32 {
     SUCCESS
 }
 
-fn has_room(work: u64, given: i32, m: i32, n: i32) -> bool {
-    work != 0 && given >= room(m, n)
+fn has_room(work: u64, lwork: i32, m: i32, n: i32) -> bool {
+    work != 0 && lwork >= room(m, n)
 }
 
 fn is_matrix(address: u64, rows: i32, lead: i32) -> bool {
@@ -118,10 +118,10 @@ unsafe fn cholesky(of: Type, a: u64, n: i32, lda: i32, is_lower: bool) -> i32 {
 
 #[rustfmt::skip]
 pub fn potrf(
-    Of { vendor, of, handle }: Of, uplo: u32, n: i32, a: u64, lda: i32, work: u64, given: i32, info: u64,
+    Of { vendor, of, handle }: Of, uplo: u32, n: i32, a: u64, lda: i32, work: u64, lwork: i32, info: u64,
 ) -> u32 {
     let is_lower = triangle(vendor, uplo);
-    let is_right = is_matrix(a, n, lda) && has_room(work, given, n, n) && is_lower.is_some();
+    let is_right = is_matrix(a, n, lda) && has_room(work, lwork, n, n) && is_lower.is_some();
     // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
     call(vendor, handle, "potrf", is_right, info, move || unsafe { cholesky(of, a, n, lda, is_lower == Some(true)) })
 }
@@ -158,9 +158,9 @@ pub fn potrf_batched(own: Of, uplo: u32, n: i32, all: u64, lda: i32, info: u64, 
 
 #[rustfmt::skip]
 pub fn geqrf(
-    Of { vendor, of, handle }: Of, m: i32, n: i32, a: u64, lda: i32, tau: u64, work: u64, given: i32, info: u64,
+    Of { vendor, of, handle }: Of, m: i32, n: i32, a: u64, lda: i32, tau: u64, work: u64, lwork: i32, info: u64,
 ) -> u32 {
-    let is_right = is_matrix(a, m, lda) && n > 0 && tau != 0 && has_room(work, given, m, n);
+    let is_right = is_matrix(a, m, lda) && n > 0 && tau != 0 && has_room(work, lwork, m, n);
     call(vendor, handle, "geqrf", is_right, info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
@@ -175,9 +175,9 @@ pub fn geqrf(
 
 #[rustfmt::skip]
 pub fn orgqr(
-    Of { vendor, of, handle }: Of, m: i32, n: i32, k: i32, a: u64, lda: i32, tau: u64, work: u64, given: i32, info: u64,
+    Of { vendor, of, handle }: Of, m: i32, n: i32, k: i32, a: u64, lda: i32, tau: u64, work: u64, lwork: i32, info: u64,
 ) -> u32 {
-    let is_right = is_matrix(a, m, lda) && m >= n && n >= k && k > 0 && tau != 0 && has_room(work, given, m, n);
+    let is_right = is_matrix(a, m, lda) && m >= n && n >= k && k > 0 && tau != 0 && has_room(work, lwork, m, n);
     call(vendor, handle, "orgqr", is_right, info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
@@ -207,10 +207,10 @@ unsafe fn eigh(of: Type, a: u64, n: i32, lda: i32, w: u64, is_lower: bool, vecto
 
 #[rustfmt::skip]
 pub fn syevd(
-    Of { vendor, of, handle }: Of, mode: u32, uplo: u32, n: i32, a: u64, lda: i32, w: u64, work: u64, given: i32, info: u64,
+    Of { vendor, of, handle }: Of, mode: u32, uplo: u32, n: i32, a: u64, lda: i32, w: u64, work: u64, lwork: i32, info: u64,
 ) -> u32 {
     let (mode, is_lower) = (vectors(vendor, mode), triangle(vendor, uplo));
-    let is_right = is_matrix(a, n, lda) && w != 0 && has_room(work, given, n, n) && mode.is_some() && is_lower.is_some();
+    let is_right = is_matrix(a, n, lda) && w != 0 && has_room(work, lwork, n, n) && mode.is_some() && is_lower.is_some();
     call(vendor, handle, "syevd", is_right, info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe { eigh(of, a, n, lda, w, is_lower == Some(true), mode == Some(true)) }
@@ -219,10 +219,10 @@ pub fn syevd(
 
 #[rustfmt::skip]
 pub fn syevj_batched(
-    own: Of, mode: u32, uplo: u32, n: i32, a: u64, lda: i32, w: u64, work: u64, given: i32, info: u64, params: u64, batch: i32,
+    own: Of, mode: u32, uplo: u32, n: i32, a: u64, lda: i32, w: u64, work: u64, lwork: i32, info: u64, params: u64, batch: i32,
 ) -> u32 {
     let (mode, is_lower) = (vectors(own.vendor, mode), triangle(own.vendor, uplo));
-    let is_right = is_matrix(a, n, lda) && w != 0 && params != 0 && has_room(work, given, n, n);
+    let is_right = is_matrix(a, n, lda) && w != 0 && params != 0 && has_room(work, lwork, n, n);
     calls(own, "syevjBatched", is_right && mode.is_some() && is_lower.is_some(), info, batch, move |number| {
         let a = a + number * (lda * n) as u64 * own.of.bytes();
         let w = w + number * n as u64 * own.of.parts().bytes();
@@ -250,7 +250,7 @@ impl Sides {
 /// Number of left and of right singular vectors to compute, and whether the right vectors are written as conjugated
 /// rows.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct SvdOutputs {
     sides: Option<(i32, i32)>,
     as_rows: bool,
 }
@@ -259,14 +259,14 @@ struct Wanted {
 ///
 /// # Safety
 /// All addresses must be those of arrays with these sizes.
-unsafe fn svd(of: Type, (m, n): (i32, i32), a: u64, lda: i32, to: Sides, wanted: Wanted) -> i32 {
+unsafe fn svd(of: Type, (m, n): (i32, i32), a: u64, lda: i32, to: Sides, outputs: SvdOutputs) -> i32 {
     // SAFETY: the caller of this function guarantees that the arrays are valid.
     unsafe {
         let (left, values, right, is_done) = dense::svd(&of.matrix(a, m.into(), n.into(), lda.into()));
         of.parts().put_all(to.s, values.into_iter().map(|value| C(value, 0.0)));
-        if let Some((of_left, of_right)) = wanted.sides {
+        if let Some((of_left, of_right)) = outputs.sides {
             of.put(to.u, &left, of_left.into(), to.ldu.into());
-            match wanted.as_rows {
+            match outputs.as_rows {
                 true => of.put(to.v, &right.adjoint(), n.into(), to.ldv.into()),
                 false => of.put(to.v, &right, of_right.into(), to.ldv.into()),
             }
@@ -277,7 +277,7 @@ unsafe fn svd(of: Type, (m, n): (i32, i32), a: u64, lda: i32, to: Sides, wanted:
 
 #[rustfmt::skip]
 pub fn gesvd(
-    Of { vendor, of, handle }: Of, jobs: (i8, i8), m: i32, n: i32, a: u64, lda: i32, to: Sides, work: u64, given: i32, info: u64,
+    Of { vendor, of, handle }: Of, jobs: (i8, i8), m: i32, n: i32, a: u64, lda: i32, to: Sides, work: u64, lwork: i32, info: u64,
 ) -> u32 {
     let sides = match jobs.0 as u8 {
         b'A' => Some((m, n)),
@@ -286,34 +286,34 @@ pub fn gesvd(
     };
     let is_known = jobs.0 == jobs.1 && b"ASN".contains(&(jobs.0 as u8));
     // The vendors' manuals require at least as many rows as columns.
-    let is_right = m >= n && is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && is_known;
+    let is_right = m >= n && is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, lwork, m, n) && is_known;
     call(vendor, handle, "gesvd", is_right, info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
-        unsafe { svd(of, (m, n), a, lda, to, Wanted { sides, as_rows: true }) }
+        unsafe { svd(of, (m, n), a, lda, to, SvdOutputs { sides, as_rows: true }) }
     })
 }
 
 #[rustfmt::skip]
 pub fn gesvdj(
-    Of { vendor, of, handle }: Of, mode: u32, econ: i32, m: i32, n: i32, a: u64, lda: i32, to: Sides, work: u64, given: i32,
+    Of { vendor, of, handle }: Of, mode: u32, econ: i32, m: i32, n: i32, a: u64, lda: i32, to: Sides, work: u64, lwork: i32,
     info: u64, params: u64,
 ) -> u32 {
     let mode = vectors(vendor, mode);
     let sides = (mode == Some(true)).then_some(if econ == 1 { (m.min(n), m.min(n)) } else { (m, n) });
-    let is_right = is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && params != 0;
+    let is_right = is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, lwork, m, n) && params != 0;
     call(vendor, handle, "gesvdj", is_right && mode.is_some(), info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
-        unsafe { svd(of, (m, n), a, lda, to, Wanted { sides, as_rows: false }) }
+        unsafe { svd(of, (m, n), a, lda, to, SvdOutputs { sides, as_rows: false }) }
     })
 }
 
 #[rustfmt::skip]
 pub fn gesvdj_batched(
-    own: Of, mode: u32, m: i32, n: i32, a: u64, lda: i32, to: Sides, work: u64, given: i32, info: u64, params: u64, batch: i32,
+    own: Of, mode: u32, m: i32, n: i32, a: u64, lda: i32, to: Sides, work: u64, lwork: i32, info: u64, params: u64, batch: i32,
 ) -> u32 {
     let mode = vectors(own.vendor, mode);
     let sides = (mode == Some(true)).then_some((m, n));
-    let is_right = is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && params != 0;
+    let is_right = is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, lwork, m, n) && params != 0;
     // The vendors' manuals allow at most 32 rows and columns.
     let is_right = is_right && m <= 32 && n <= 32 && mode.is_some();
     calls(own, "gesvdjBatched", is_right, info, batch, move |number| {
@@ -326,7 +326,7 @@ pub fn gesvdj_batched(
             ..to
         };
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
-        unsafe { svd(own.of, (m, n), at(a, lda * n, bytes), lda, to, Wanted { sides, as_rows: false }) }
+        unsafe { svd(own.of, (m, n), at(a, lda * n, bytes), lda, to, SvdOutputs { sides, as_rows: false }) }
     })
 }
 

@@ -254,13 +254,13 @@ fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
 
 /// Returns the left singular vectors, the singular values in descending order, the right singular vectors, and whether
 /// the iteration converged. The vectors form full bases.
-pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
-    if given.rows < given.columns {
-        let (left, values, right, is_done) = svd(&given.adjoint());
+pub fn svd(matrix: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
+    if matrix.rows < matrix.columns {
+        let (left, values, right, is_done) = svd(&matrix.adjoint());
         return (right, values, left, is_done);
     }
-    let (m, n) = (given.rows, given.columns);
-    let (mut a, mut right) = (given.clone(), Matrix::identity(n, n));
+    let (m, n) = (matrix.rows, matrix.columns);
+    let (mut a, mut right) = (matrix.clone(), Matrix::identity(n, n));
     let square = |a: &Matrix, column: usize| a.column(column).iter().map(|one| one.abs().powi(2)).sum::<f64>();
     let mut is_done = a.of.iter().all(|one| one.is_finite());
     for _ in 0..if is_done { SWEEPS } else { 0 } {
@@ -296,9 +296,9 @@ pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
 
 /// Returns the eigenvalues and eigenvectors of a square matrix, and whether the iteration converged. The function uses
 /// shifted QR steps.
-pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
-    let n = given.rows;
-    let (mut t, mut basis) = (given.clone(), Matrix::identity(n, n));
+pub fn eig(matrix: &Matrix) -> (Vec<C>, Matrix, bool) {
+    let n = matrix.rows;
+    let (mut t, mut basis) = (matrix.clone(), Matrix::identity(n, n));
     let mut last = n.saturating_sub(1);
     let mut is_done = t.of.iter().all(|one| one.is_finite());
     let mut steps = 0;

@@ -124,13 +124,15 @@ pub unsafe fn lowered(program: *mut Program, expression: *const c_char, name: *m
     // SAFETY: the caller guarantees a C string, a live program and a writable result, as the vendor's manual requires.
     // Names in the image equal names in the source, so the result is the expression itself.
     unsafe {
-        let wanted = text(expression).unwrap_or_default();
-        with(program, |program| match program.expressions.iter().find(|known| known.to_bytes() == wanted.as_bytes()) {
-            Some(known) => {
-                *name = known.as_ptr();
-                SUCCESS
+        let name_text = text(expression).unwrap_or_default();
+        with(program, |program| {
+            match program.expressions.iter().find(|known| known.to_bytes() == name_text.as_bytes()) {
+                Some(known) => {
+                    *name = known.as_ptr();
+                    SUCCESS
+                }
+                None => NOT_A_NAME,
             }
-            None => NOT_A_NAME,
         })
     }
 }
