@@ -279,7 +279,7 @@ def _count_errors_after_fatal_fault(code: int) -> None:
             make_and_fetch()
         except PyGPU.CudaError as error:
             assert_describes_fault(error, code)
-            COUNTS["told of the dead"] += 1
+            COUNTS["device failed"] += 1
 
 
 def _assert_no_leaks(before: dict[str, int], refused: int) -> None:

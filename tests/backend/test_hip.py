@@ -127,12 +127,12 @@ def test_dlpack_on_hip_uses_rocm_device_type_and_stream_numbers() -> None:
         class Producer:
             def __dlpack_device__(self): return array.__dlpack_device__()
             def __dlpack__(self, stream=None, **keywords):
-                asked.append(stream)
+                streams.append(stream)
                 return array.__dlpack__(stream=stream, **keywords)
-        asked = []
+        streams = []
         PyGPU.from_dlpack(Producer())
         with own: PyGPU.from_dlpack(Producer())
-        assert asked == [0, own.handle], asked
+        assert streams == [0, own.handle], streams
         assert numpy.from_dlpack(array, device="cpu").tolist() == [0, 1, 2, 3, 4]
     """)
 

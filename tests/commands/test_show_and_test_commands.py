@@ -72,9 +72,9 @@ def test_command_without_backend_prints_reason_without_traceback(
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
-    assert "usage" not in told
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
+    assert "usage" not in errors
 
 
 def test_known_variables_equal_variables_of_environment_page() -> None:
@@ -93,8 +93,8 @@ def test_environment_lines_suggest_name_for_misspelt_variable() -> None:
 
 def test_missing_compiler_message_names_package_to_install() -> None:
     error = PyGPU.BackendUnavailableError("none was found; install g++ or clang++; looked for:\n  c++: not on PATH")
-    told = testing.without_a_compiler(error)
-    assert told == "no compiler of kernels: none was found; install g++ or clang++"
+    message = testing.without_a_compiler(error)
+    assert message == "no compiler of kernels: none was found; install g++ or clang++"
 
 
 @pytest.mark.enough_on("cpu")

@@ -14,7 +14,7 @@ import simulated_driver
 from fusion_support.operation_counts import OperationCounts, limits, mode
 from fusion_support.state_machine import agree
 from PyGPU import _core
-from support import told
+from support import print_each
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 RANDOM = np.random.default_rng(11)
@@ -65,7 +65,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
             [functools.partial(call_in_both_ways, getattr(PyGPU, name), first, second) for name in names], rounds=5
         )
     fused = 0
-    for name in told(names):
+    for name in print_each(names):
         function = getattr(PyGPU, name)
         try:
             with mode("off"):

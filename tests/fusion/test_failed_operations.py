@@ -110,10 +110,10 @@ def test_deferred_operation_error_raises_in_next_flush_of_same_thread(
     y = x + 1
     driver.fault(launch_call(), INVALID)
     other.fill(7)
-    told = getattr(PyGPU, report)
+    report_errors = getattr(PyGPU, report)
     with pytest.raises(PyGPU.CudaError, match=r"add of float64 with the shape \(3, 4\)"):
-        told()
-    told()
+        report_errors()
+    report_errors()
     with pytest.raises(PyGPU.CudaError):
         y.get()
 

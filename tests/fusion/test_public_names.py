@@ -29,7 +29,7 @@ from fusion_support.public_name_calls import (
     same,
     ways_of,
 )
-from support import told
+from support import print_each
 
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore")]
 
@@ -54,7 +54,7 @@ def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> Non
     base = PyGPU.to_gpu(HOST - 1)
     called = [name for name in public_functions() if name not in calls.NOT_CALLED]
     compile_together(map(guesses_of, called))
-    for name in told(called):
+    for name in print_each(called):
         function = getattr(PyGPU, name)
         with contextlib.redirect_stdout(io.StringIO()):
             call, expected = first_that_works(guesses_of(name), base)
@@ -68,7 +68,7 @@ def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> Non
 def test_array_attribute_flushes_pending_array_or_is_listed_as_exempt() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     compile_together(map(ways_of, attributes()))
-    for name in told(attributes()):
+    for name in print_each(attributes()):
         call, expected = first_that_works(ways_of(name), base)
         left = count_pending_after_call(name, call, expected)
         if name in calls.QUIET_ATTRIBUTES:

@@ -77,9 +77,9 @@ class Thread:
             )[0]
             getattr(self, name.replace(" ", "_"))(baton)
         except Exception as error:
-            told = "\n    ".join(baton.history)
+            steps = "\n    ".join(baton.history)
             raise type(error)(
-                f"{error}\n  the baton ({baton.expected.size} values, {baton.library.name}):\n    {told}"
+                f"{error}\n  the baton ({baton.expected.size} values, {baton.library.name}):\n    {steps}"
             ) from error
 
     def hand_over(self, baton: Baton) -> None:

@@ -259,9 +259,9 @@ def heap_bytes() -> int:
     if ask is None:
         return 0
     ask.restype = _Mallinfo
-    told = ask()
+    usage = ask()
     # Fields of `mallinfo2`: bytes in blocks that are mapped separately, and bytes in all other blocks.
-    return told.field4 + told.field7
+    return usage.field4 + usage.field7
 
 
 def simulated_driver() -> ctypes.CDLL | None:

@@ -84,7 +84,7 @@ def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
     return cases if on_cpu() or simulated_driver.driver() is None else few
 
 
-def told(cases: Iterable[Case]) -> Iterator[Case]:
+def print_each(cases: Iterable[Case]) -> Iterator[Case]:
     """Yield each case after printing the case, so that the last printed case is the failed case."""
     for case in cases:
         print(repr(case)[:200])

@@ -178,7 +178,7 @@ class Library:
 
     def __init__(self, *, major: int = 1, fails: bool = False) -> None:
         self.forged = Forged()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.api = DLPackExchangeAPI(major=major, minor=3)
         self.fails = fails
         self._functions = (FROM_OBJECT(self._export), WORK_STREAM(self._work_stream))
@@ -186,14 +186,14 @@ class Library:
         self.api.current_work_stream = ctypes.cast(self._functions[1], ctypes.c_void_p).value
 
     def _export(self, _: int, out: Any) -> int:
-        self.asked.append("export")
+        self.requests.append("export")
         if self.fails:
             return -1
         out[0] = self.forged.address
         return 0
 
     def _work_stream(self, device_type: int, number: int, out: Any) -> int:
-        self.asked.append(f"stream of {device_type}:{number}")
+        self.requests.append(f"stream of {device_type}:{number}")
         out[0] = None
         return 0
 
@@ -227,13 +227,13 @@ class TestTableOfOtherLibrary:
             gc.collect()
             assert len(other.forged.deleted) == 1
         # For host memory, PyGPU does not query the current stream from the producer's table.
-        assert set(other.asked) == {"export"}
+        assert set(other.requests) == {"export"}
 
     def test_older_exchange_table_is_used_if_newer_one_is_unsupported(self) -> None:
         newer, older = library(major=2), library()
         newer.api.prev_api = ctypes.addressof(older.api)
         a = PyGPU.from_dlpack(newer.make_type()())
-        assert (newer.asked, older.asked) == ([], ["export"])
+        assert (newer.requests, older.requests) == ([], ["export"])
         assert a.shape == (2, 3)
 
     def test_cyclic_chain_of_exchange_tables_raises_attribute_error(self) -> None:
@@ -248,7 +248,7 @@ class TestTableOfOtherLibrary:
         setattr(other.api, missing, None)
         with pytest.raises(AttributeError):
             PyGPU.from_dlpack(other.make_type()())
-        assert other.asked == []
+        assert other.requests == []
 
     @pytest.mark.parametrize("attribute", [1, None, "x", object(), dlpack_forge.new_capsule(1, None, None)])
     def test_exchange_attribute_that_is_no_valid_capsule_is_ignored(self, attribute: object) -> None:
@@ -265,13 +265,13 @@ class TestTableOfOtherLibrary:
             causes.append(error)
             error = error.__cause__
         assert isinstance(causes[-1], (BufferError, AttributeError))
-        assert other.asked == ["export"]
+        assert other.requests == ["export"]
 
     def test_dlpack_methods_are_used_if_exchange_table_fails(self) -> None:
         other, producer = library(fails=True), dlpack_forge.Producer()
         members = {"__dlpack__": lambda _, **kw: producer.__dlpack__(**kw), "__dlpack_device__": lambda _: (1, 0)}
         assert PyGPU.from_dlpack(other.make_type(**members)()).shape == (2, 3)
-        assert other.asked == ["export"]
+        assert other.requests == ["export"]
 
     def test_invalid_tensor_of_exchange_table_is_deleted_and_raises(self) -> None:
         other = library()
@@ -295,7 +295,7 @@ class TestTableOfOtherLibrary:
         for take in (PyGPU.from_dlpack, PyGPU.asarray):
             with pytest.raises(BufferError, match=mark.replace("is_", "resolve_")):
                 take(tensor)
-        assert (other.asked, producer.asked) == ([], [])
+        assert (other.requests, producer.requests) == ([], [])
 
     def test_tensor_requiring_gradient_is_imported_by_dlpack_methods(self) -> None:
         other = library()
@@ -307,7 +307,7 @@ class TestTableOfOtherLibrary:
         tensor = other.make_type(__dlpack__=refuse, __dlpack_device__=lambda _: (1, 0), **marks)()
         with pytest.raises(BufferError, match="detach"):
             PyGPU.from_dlpack(tensor)
-        assert other.asked == []
+        assert other.requests == []
         plain = other.make_type(**marks | {"requires_grad": False})()
         assert PyGPU.from_dlpack(plain).shape == (2, 3)
 
@@ -317,7 +317,7 @@ class TestTableOfOtherLibrary:
         tensor.__dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(other.api), KEPT_NAME, None)
         with pytest.raises(AttributeError):
             PyGPU.from_dlpack(tensor)
-        assert other.asked == []
+        assert other.requests == []
 
 
 def test_imports_of_300_producer_types_are_correct() -> None:
@@ -326,4 +326,4 @@ def test_imports_of_300_producer_types_are_correct() -> None:
         assert PyGPU.from_dlpack(kind()).shape == (2, 3)
     with_table = library()
     assert PyGPU.from_dlpack(with_table.make_type()()).shape == (2, 3)
-    assert with_table.asked == ["export"]
+    assert with_table.requests == ["export"]

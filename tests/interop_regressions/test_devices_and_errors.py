@@ -296,11 +296,11 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated_driver.D
         assert list(allocations.values()) == [1], done
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
-        asked = set(done) - set(allocations) - set(works)
+        other_calls = set(done) - set(allocations) - set(works)
         # PyGPU may query only the current device, because another library may have changed it. Calls that exchange and
         # restore the thread's capture mode are permitted too, because they keep captures of other libraries valid.
-        modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
-        assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
+        modes = {name for name in other_calls if name.endswith("ThreadExchangeStreamCaptureMode")}
+        assert other_calls - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array
 
 

@@ -193,9 +193,9 @@ OF_DEVICES = [
 def test_device_compiler_options_are_accepted_and_host_options_ignored() -> None:
     for_hosts = ["-Xcompiler", "-Wall", "-Xcompiler=-fPIC", "-ccbin", "/usr/bin/g++", "-lcurand"]
     own = [option for option in OF_DEVICES if PyGPU.backend_name() != "hip" or "maxrregcount" not in option]
-    with pytest.warns(UserWarning, match="-Xcompiler was passed over") as told:
+    with pytest.warns(UserWarning, match="-Xcompiler was passed over") as caught:
         module = SourceModule(ONE, options=own + for_hosts)
-    assert "-lcurand was passed over: nothing is linked" in str(told[0].message)
+    assert "-lcurand was passed over: nothing is linked" in str(caught[0].message)
     out = PyGPU.zeros(1, np.int32)
     launched(module.get_function("one"), out.gpudata)
     assert out.get()[0] == 1

@@ -74,7 +74,7 @@ def increment(module: PyGPU.Module) -> PyGPU.Kernel:
     return module.get_function("increment")
 
 
-def told() -> dict[str, list[int]]:
+def launch_attributes() -> dict[str, list[int]]:
     """Return the attributes of the most recent launch with attributes, as the simulated driver received the
     attributes."""
     assert DRIVER is not None
@@ -152,7 +152,7 @@ def test_launch_passes_attributes_to_driver(increment: PyGPU.Kernel, spelling: s
             Function(increment)(x, config=config)
     assert x.tolist() == [3] * 64
     if HAS_CLUSTERS:
-        assert told() == {
+        assert launch_attributes() == {
             CLUSTER: [2, 1, 1],
             POLICY: [2, 0, 0],
             PROGRAMMATIC: [1, 0, 0],
@@ -160,7 +160,7 @@ def test_launch_passes_attributes_to_driver(increment: PyGPU.Kernel, spelling: s
             CARVEOUT: [50, 0, 0],
         }
     elif DRIVER is not None:
-        assert told() == {PRIORITY: [-1, 0, 0]}
+        assert launch_attributes() == {PRIORITY: [-1, 0, 0]}
 
 
 def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> None:
@@ -171,7 +171,7 @@ def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> Non
     meet[LaunchConfig(16, 4)](x, arrived, cooperative=True, priority=0)
     assert x.tolist() == [192] * 64
     if DRIVER is not None:
-        assert told() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
+        assert launch_attributes() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
 
 
 def test_cooperative_grid_above_limit_raises_error_with_limit(increment: PyGPU.Kernel) -> None:

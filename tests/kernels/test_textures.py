@@ -166,14 +166,14 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
-        told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
+        message = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
         # A texture rounds the product of a normalized coordinate and the length before it computes weights. A real GPU
         # also rounds other intermediate values. The tolerance is therefore greater for normalized coordinates and on a
         # real GPU.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)
-        assert close.mean() > (0.97 if normalized else 0.9999), told
+        assert close.mean() > (0.97 if normalized else 0.9999), message
 
 
 def test_linear_filter_does_not_interpolate_between_texture_layers(module: PyGPU.Module) -> None:

@@ -164,9 +164,9 @@ def test_recursive_allocator_raises_recursion_error() -> None:
 class SizedMemory:
     """Define memory that PyGPU has not allocated. Its attributes report the size of the memory."""
 
-    def __init__(self, **told: Any) -> None:
+    def __init__(self, **attributes: Any) -> None:
         self.ptr = 1 << 40
-        self.__dict__.update(told)
+        self.__dict__.update(attributes)
 
 
 @pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
@@ -187,9 +187,9 @@ def test_allocator_block_smaller_than_request_raises_value_error(make: Any) -> N
 
 def test_size_reported_by_memory_object_limits_array() -> None:
     """Test that an array is limited to the size that the object with its memory reports."""
-    for told in [SizedMemory(nbytes=8), SizedMemory(size=8), SizedMemory(mem=SizedMemory(size=8))]:
+    for memory in [SizedMemory(nbytes=8), SizedMemory(size=8), SizedMemory(mem=SizedMemory(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
-            PyGPU.GPUArray((2,), "f8", gpudata=told)
+            PyGPU.GPUArray((2,), "f8", gpudata=memory)
 
 
 def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:

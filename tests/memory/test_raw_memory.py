@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 from PyGPU import _core
-from support import at_once, told
+from support import at_once, print_each
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
@@ -105,7 +105,7 @@ def test_raw_free_of_array_memory_raises_cuda_error() -> None:
     ],
 )
 def test_raw_memory_functions_reject_non_integers(call) -> None:
-    for given in told(NO_NUMBERS):
+    for given in print_each(NO_NUMBERS):
         with pytest.raises(TypeError, match="is an int, not"):
             call(given)
 
@@ -133,7 +133,7 @@ def test_raw_memory_functions_reject_non_integers(call) -> None:
     ],
 )
 def test_raw_memory_functions_reject_impossible_address_or_size(call) -> None:
-    for given in told(OUT_OF_RANGE):
+    for given in print_each(OUT_OF_RANGE):
         with pytest.raises(ValueError, match=r"negative|bits|0 to 255"):
             call(given)
 

@@ -14,7 +14,7 @@ import PyGPU
 import simulated_driver
 from fusion_support.operation_counts import limits, mode
 from installed.numpy_version import since_numpy
-from support import on_cpu, told
+from support import on_cpu, print_each
 
 from .calls import SEED, Call, calls_of
 from .comparison import Difference, are_same_bits, compare, is_accepted, run_ours
@@ -76,7 +76,7 @@ def test_function_matches_numpy_unless_difference_is_listed(name: str, part: int
 def test_function_gives_same_bits_with_and_without_deferred_arithmetic(name: str) -> None:
     print(f"seed {SEED}")
     pair = pairs()[name]
-    for call in told(calls_of(name) if most_calls() is None else part_of(name, 0)):
+    for call in print_each(calls_of(name) if most_calls() is None else part_of(name, 0)):
         with mode("off"):
             expected = run_ours(pair, call)
         with mode("auto"), limits(compile_threshold=1):

@@ -19,8 +19,12 @@ INVALID_DEVICE = 101
 
 
 def moves_pages() -> bool:
-    asked = runtime.cudaDeviceAttr.cudaDevAttrConcurrentManagedAccess
-    return BACKEND == "cpu" or simulated_driver.driver() is not None or runtime.cudaDeviceGetAttribute(asked, 0)[0] == 1
+    attribute = runtime.cudaDeviceAttr.cudaDevAttrConcurrentManagedAccess
+    return (
+        BACKEND == "cpu"
+        or simulated_driver.driver() is not None
+        or runtime.cudaDeviceGetAttribute(attribute, 0)[0] == 1
+    )
 
 
 def status_of_creation_and_end(pair: tuple[object, int], end: Callable[..., int]) -> int:

@@ -434,12 +434,12 @@ def test_ipc_event_calls_return_status() -> None:
 def test_device_attributes_equal_fields_of_device_properties() -> None:
     attribute = runtime.cudaDeviceAttr
     known = PyGPU.device_properties(0)
-    for asked, name in (
+    for number, name in (
         (attribute.cudaDevAttrWarpSize, "warp_size"),
         (attribute.cudaDevAttrMaxThreadsPerBlock, "max_threads_per_block"),
         (attribute.cudaDevAttrMultiProcessorCount, "multiprocessor_count"),
     ):
-        assert runtime.cudaDeviceGetAttribute(asked, 0) == (known[name], 0)
+        assert runtime.cudaDeviceGetAttribute(number, 0) == (known[name], 0)
     assert runtime.cudaDeviceGetAttribute(attribute.cudaDevAttrWarpSize, 99) == (0, 101)
     assert runtime.cudaDeviceGetAttribute(0, 0) == (0, 1)
     value, status = runtime.cudaDeviceGetAttribute(1_000_000, 0)
@@ -466,19 +466,19 @@ def test_pointer_attributes_report_memory_type() -> None:
     array = PyGPU.zeros(4)
     unregistered = (runtime.cudaMemoryTypeUnregistered, runtime.cudaInvalidDeviceId)
 
-    def told(address: object) -> tuple[int, int]:
+    def type_of(address: object) -> tuple[int, int]:
         found, status = runtime.cudaPointerGetAttributes(address)  # type: ignore[arg-type]
         assert status == 0
         return found.type, found.device
 
-    assert told(plain) == told(plain + 63) == told(array.ptr) == (runtime.cudaMemoryTypeDevice, 0)
+    assert type_of(plain) == type_of(plain + 63) == type_of(array.ptr) == (runtime.cudaMemoryTypeDevice, 0)
     assert runtime.cudaPointerGetAttributes(plain)[0].devicePointer == plain
     assert runtime.cudaPointerGetAttributes(plain)[0].hostPointer == 0
-    assert told(pinned) == (runtime.cudaMemoryTypeHost, 0)
+    assert type_of(pinned) == (runtime.cudaMemoryTypeHost, 0)
     assert runtime.cudaPointerGetAttributes(pinned)[0].hostPointer == pinned
-    assert told(numpy.zeros(3)) == told(0) == unregistered
+    assert type_of(numpy.zeros(3)) == type_of(0) == unregistered
     assert runtime.cudaFree(plain) == runtime.cudaFreeHost(pinned) == 0
-    assert told(plain) == unregistered
+    assert type_of(plain) == unregistered
     with pytest.raises(TypeError):
         runtime.cudaPointerGetAttributes("address")
 

@@ -352,11 +352,11 @@ __global__ void vec_elm_mul(float *dest, float *a, float *b)
 
 def test_arrays_passed_as_in_and_out_are_copied_around_launch() -> None:
     drv = cuda
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         mod = SourceModule(MULTIPLY, options=["--ptxas-options=-v"])
     # The only allowed warnings are the compiler's messages about registers.
-    assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in told)
+    assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in caught)
     vec_elm_mul = mod.get_function("vec_elm_mul")
 
     random = numpy.random.default_rng(3)

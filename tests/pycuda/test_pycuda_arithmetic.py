@@ -173,15 +173,15 @@ def test_logical_functions_of_arrays_and_numbers_return_bools():
 
 
 def test_logical_or_uses_allocator_argument():
-    asked = []
+    requests = []
 
     def allocate(nbytes: int) -> Any:
-        asked.append(nbytes)
+        requests.append(nbytes)
         return drv.mem_alloc(nbytes)
 
     result = gpuarray.logical_or(gpu([0, 1, 0]), 0, allocator=allocate)
     assert result.tolist() == [False, True, False]
-    assert asked == [3]
+    assert requests == [3]
 
 
 def test_mul_add_matches_numpy():

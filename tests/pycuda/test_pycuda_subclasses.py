@@ -65,10 +65,10 @@ def test_array_without_memory_rejects_access_to_its_values(use):
 
 @pytest.mark.parametrize("before", ["memory", "no memory"])
 def test_results_use_allocator_assigned_to_operand(before):
-    asked = []
+    requests = []
 
     def allocator(nbytes):
-        asked.append(nbytes)
+        requests.append(nbytes)
         return drv.mem_alloc(nbytes)
 
     memory = gpuarray.to_gpu(np.arange(12, dtype=np.float32))
@@ -79,15 +79,15 @@ def test_results_use_allocator_assigned_to_operand(before):
         x.gpudata = memory.gpudata
     assert x.allocator is allocator
     y = x + x
-    assert asked
-    assert all(nbytes == 48 for nbytes in asked)
+    assert requests
+    assert all(nbytes == 48 for nbytes in requests)
     assert y.allocator is allocator
     np.testing.assert_array_equal(y.get(), 2 * np.arange(12, dtype=np.float32).reshape(3, 4))
-    count = len(asked)
+    count = len(requests)
     x.allocator = None
     assert x.allocator is None
     np.testing.assert_array_equal((x * 2).get(), y.get())
-    assert len(asked) == count
+    assert len(requests) == count
     with pytest.raises(TypeError, match=r"allocate\(nbytes, stream\)"):
         x.allocator = 3
 
@@ -129,15 +129,15 @@ class RecordingHandler(drv.InOut):
 
     def __init__(self, name, array):
         super().__init__(array)
-        self.told = [name]
+        self.calls = [name]
 
     def pre_call(self, stream):
         super().pre_call(stream)
-        self.told.append("before")
+        self.calls.append("before")
 
     def post_call(self, stream):
         super().post_call(stream)
-        self.told.append("behind")
+        self.calls.append("behind")
 
 
 @pytest.mark.parametrize("in_order_of", [None, "stream"])
@@ -145,13 +145,13 @@ def test_methods_of_inout_subclass_are_called_before_and_after_launch(in_order_o
     stream = drv.Stream() if in_order_of else None
     twice = SourceModule(TWICE).get_function("twice")
     x = np.arange(4, dtype=np.float32)
-    told = RecordingHandler("mine", x)
-    twice(told, block=(4, 1, 1), stream=stream)
+    handler = RecordingHandler("mine", x)
+    twice(handler, block=(4, 1, 1), stream=stream)
     np.testing.assert_array_equal(x, [0, 2, 4, 6])
-    assert told.told == ["mine", "before", "behind"]
-    twice(told, block=(4, 1, 1), stream=stream)
+    assert handler.calls == ["mine", "before", "behind"]
+    twice(handler, block=(4, 1, 1), stream=stream)
     np.testing.assert_array_equal(x, [0, 4, 8, 12])
-    assert int(told.get_device_alloc()) == int(told.dev_alloc)
+    assert int(handler.get_device_alloc()) == int(handler.dev_alloc)
 
 
 def test_subclasses_of_in_and_out_copy_in_one_direction_only():

@@ -90,8 +90,8 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
-    asked = [file for file in files if not _within(file.module, test_modules)]
-    naming = {file.file for file in asked if list(file.lines_naming(r"\bpromised\b", outside=file.spans_of_tests))}
+    checked = [file for file in files if not _within(file.module, test_modules)]
+    naming = {file.file for file in checked if list(file.lines_naming(r"\bpromised\b", outside=file.spans_of_tests))}
     assert naming == {"src/backend/copies.rs", str(door.relative_to(ROOT))}
 
 

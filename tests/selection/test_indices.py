@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, of_few, outcome, pair, told
+from support import assert_same, assert_same_refusal, of_few, outcome, pair, print_each
 
 SEED = random.randrange(1 << 32)
 MODES = ["raise", "wrap", "clip"]
@@ -58,7 +58,7 @@ def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> No
 def test_take_along_any_axis_matches_numpy(axis: int | None) -> None:
     rng = generator()
     host = rng.integers(0, 100, (4, 5, 3)).astype("float32")
-    for shape in told([(), (2,), (2, 3), (0,)]):
+    for shape in print_each([(), (2,), (2, 3), (0,)]):
         index = rng.integers(-3, 3, shape)
         both("take", host, index, axis)
         both("take", host, index.tolist(), axis)
@@ -113,7 +113,7 @@ def test_put_repeats_values_and_stores_last_value_for_each_index(count: int) -> 
     rng = generator()
     host = rng.integers(0, 100, (3, 4)).astype("float64")
     values = np.arange(count) + 0.5
-    for host_like in told([host, np.asfortranarray(host), host.astype("int16")]):
+    for host_like in print_each([host, np.asfortranarray(host), host.astype("int16")]):
         written("put", host_like, np.array([[1, -1, 5], [1, 1, 0]]), values)
         written("put", host_like, [2, 3], values.tolist())
     written("put", host, [], values)
@@ -159,7 +159,7 @@ def test_repeat_matches_numpy(repeats: Any) -> None:
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_compress_and_extract_match_numpy(axis: int | None) -> None:
     host = np.arange(12.0).reshape(3, 4)
-    for condition in told([[True, False, True], [0, 3], [], [False] * 3, [True] * 20]):
+    for condition in print_each([[True, False, True], [0, 3], [], [False] * 3, [True] * 20]):
         both("compress", np.array(condition), host, axis)
     assert_same(PyGPU.to_gpu(host).compress([True, False, True], axis), host.compress([True, False, True], axis))
     both("extract", host > 3, host)
@@ -169,7 +169,7 @@ def test_compress_and_extract_match_numpy(axis: int | None) -> None:
 @pytest.mark.parametrize("values", [[1.5], [1.5, 2.5, 3.5], list(range(20)), []], ids=len)
 def test_place_and_putmask_match_numpy(values: list[float]) -> None:
     host = np.arange(12.0).reshape(3, 4)
-    for mask in told([host % 2 == 0, host < 0, np.ones((4, 3), bool), np.ones(3, bool)]):
+    for mask in print_each([host % 2 == 0, host < 0, np.ones((4, 3), bool), np.ones(3, bool)]):
         written("place", host, mask, np.array(values))
         written("putmask", host, mask, np.array(values))
     for name in ("place", "putmask"):

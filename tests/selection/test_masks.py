@@ -14,7 +14,7 @@ import pytest
 import PyGPU
 import simulated_driver
 from installed.numpy_version import since_numpy
-from support import assert_same, assert_same_refusal, of_few, outcome, told
+from support import assert_same, assert_same_refusal, of_few, outcome, print_each
 
 PyGPU.device_count()
 IS_SIMULATED = simulated_driver.driver() is not None
@@ -38,7 +38,7 @@ def generator() -> np.random.Generator:
 def test_mask_of_any_size_and_density_matches_numpy(size: int) -> None:
     rng = generator()
     host = rng.integers(0, 1000, size).astype("float32")
-    for density in told(DENSITIES):
+    for density in print_each(DENSITIES):
         mask = mask_of(rng, size, density)
         array, on_device = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
         assert_same(array[on_device], host[mask])
@@ -88,7 +88,7 @@ def test_mask_of_any_layout_selects_elements_in_c_order() -> None:
     host = rng.integers(0, 1000, (12, 10, 8)).astype("int32")
     mask = mask_of(rng, host.shape)
     array, on_device = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
-    for view in told([np.s_[::-1], np.s_[:, ::2], np.s_[..., 3], np.s_[2:, 1::3, ::-2]]):
+    for view in print_each([np.s_[::-1], np.s_[:, ::2], np.s_[..., 3], np.s_[2:, 1::3, ::-2]]):
         assert_same(array[view][on_device[view]], host[view][mask[view]])
         for ours, numpys in zip(on_device[view].nonzero(), mask[view].nonzero(), strict=True):
             assert_same(ours, numpys)
@@ -119,7 +119,7 @@ def test_mask_can_be_combined_with_other_indices_in_one_key() -> None:
         (False,),
         (Ellipsis, np.array(True)),
     ]
-    for key in told(keys):
+    for key in print_each(keys):
         moved = tuple(PyGPU.to_gpu(one) if isinstance(one, np.ndarray) else one for one in key)
         assert_same(array[moved], host[key])
         assert_same(array[key], host[key])
@@ -171,7 +171,7 @@ def test_masked_assignment_rejects_masks_and_values_like_numpy() -> None:
     host = np.arange(12.0).reshape(3, 4)
     array = PyGPU.to_gpu(host)
     mask = host > 4
-    for key, value in told(
+    for key, value in print_each(
         [
             (np.ones(4, bool), 1),
             (np.ones((3, 3), bool), 1),
@@ -217,7 +217,7 @@ def test_mask_selects_from_read_only_array() -> None:
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (0, 3), (40, 500)], ids=str)
 def test_nonzero_argwhere_and_flatnonzero_match_numpy(shape: tuple[int, ...]) -> None:
     host = generator().integers(-1, 2, shape)
-    for dtype in told(of_few(["int64", "float32", "bool", "int8", "complex64"], ["int64", "bool"])):
+    for dtype in print_each(of_few(["int64", "float32", "bool", "int8", "complex64"], ["int64", "bool"])):
         twin = host.astype(dtype)
         array = PyGPU.to_gpu(twin)
         for found in (array.nonzero(), PyGPU.nonzero(array), np.nonzero(array), PyGPU.where(array), np.where(array)):

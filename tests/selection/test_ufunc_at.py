@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, of_few, outcome, told
+from support import assert_same, assert_same_refusal, of_few, outcome, print_each
 
 SEED = random.randrange(1 << 32)
 
@@ -65,7 +65,7 @@ def test_result_of_add_at_with_repeated_indices_equals_numpy_bitwise() -> None:
 def test_ufunc_at_accepts_any_kind_of_index() -> None:
     host = np.arange(12.0).reshape(3, 4)
     values = np.arange(4.0)
-    for key in told(
+    for key in print_each(
         [
             np.array([0, 0, 2]),
             (slice(None), np.array([1, 1])),

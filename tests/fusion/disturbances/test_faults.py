@@ -311,13 +311,13 @@ def test_flush_raises_if_driver_rejects_nth_and_later_allocations(driver: simula
 
 def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: simulated_driver.Driver) -> None:
     host = np.arange(5000.0)
-    asked = 0
+    requests = 0
 
     def allocate(bound: int) -> Any:
         def one(size: int) -> Any:
-            nonlocal asked
-            asked += 1
-            if asked > bound:
+            nonlocal requests
+            requests += 1
+            if requests > bound:
                 raise MemoryError(f"{size} bytes are refused")
             return PyGPU.driver.mem_alloc(size)
 
@@ -325,7 +325,7 @@ def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: 
 
     before = in_use(driver)
     for bound in range(6):
-        asked = 0
+        requests = 0
         x = PyGPU.to_gpu(host)
         y = x * 2 + 1  # The operations are still pending here, so their flush also calls the allocator below.
         made: list[Any] = []

@@ -333,12 +333,12 @@ def replay(
     place = 0
     try:
         with np.errstate(all="ignore"), finalisers.of(world) if finalisers is not None else nullcontext():
-            for place, step in enumerate(program.steps):  # noqa: B007 (told of below)
+            for place, step in enumerate(program.steps):  # noqa: B007 (used below)
                 with refusals.during(step[0]) if refusals is not None and is_alone else nullcontext():
                     do(world, step)
         return world.seen
     except Exception as error:
-        raise Difference(f"{type(error).__name__} under {mode}: {error}\n{told(program, place)}") from error
+        raise Difference(f"{type(error).__name__} under {mode}: {error}\n{describe_step(program, place)}") from error
     finally:
         world.close()
 
@@ -349,7 +349,7 @@ def numbers_in(step: Step) -> set[int]:
     return found | {one for part in step[1:] if isinstance(part, list) for one in part if type(one) is int}
 
 
-def told(program: Program, place: int) -> str:
+def describe_step(program: Program, place: int) -> str:
     """Describe the step at a position of a program, and the last earlier steps that computed the step's operands."""
     shown: list[str] = []
     places: list[int] = []
@@ -415,9 +415,9 @@ def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> 
     places = see_steps(program)
     for place, expected, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
-            raise Difference(f"off has\n{plain!r}\nand auto\n{fused!r}\n{told(program, place)}")
+            raise Difference(f"off has\n{plain!r}\nand auto\n{fused!r}\n{describe_step(program, place)}")
         if not agree(plain, expected):
-            raise Difference(f"NumPy has\n{expected!r}\nand PyGPU\n{plain!r}\n{told(program, place)}")
+            raise Difference(f"NumPy has\n{expected!r}\nand PyGPU\n{plain!r}\n{describe_step(program, place)}")
 
 
 def agree(got: np.ndarray, expected: np.ndarray) -> bool:

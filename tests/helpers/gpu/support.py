@@ -174,13 +174,13 @@ class Producer:
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.asked: dict[str, Any] = {}
+        self.requests: dict[str, Any] = {}
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.array.__dlpack_device__()
 
     def __dlpack__(self, **keywords: Any) -> Any:
-        self.asked = keywords
+        self.requests = keywords
         return self.array.__dlpack__(**keywords)
 
 

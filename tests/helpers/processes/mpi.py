@@ -78,8 +78,8 @@ def launcher(folders: str | None = None) -> str:
 def run(processes: int, *program: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run Python with the given arguments in the given number of MPI processes."""
     # Allow more processes than cores, and allow the user root. Open MPI rejects both by default.
-    told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    told |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    variables = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    variables |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     command = [launcher(), "-n", str(processes), sys.executable, *program]
-    environment = os.environ | told | settings
+    environment = os.environ | variables | settings
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)

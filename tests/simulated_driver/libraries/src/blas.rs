@@ -9,14 +9,14 @@ use crate::stream_work::{Vendor, put};
 
 /// State of a library handle.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct HandleState {
     stream: u64,
     has_workspace: bool,
 }
 
-static HANDLES: Mutex<Option<HashMap<usize, Told>>> = Mutex::new(None);
+static HANDLES: Mutex<Option<HashMap<usize, HandleState>>> = Mutex::new(None);
 
-fn handles() -> MutexGuard<'static, Option<HashMap<usize, Told>>> {
+fn handles() -> MutexGuard<'static, Option<HashMap<usize, HandleState>>> {
     HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -34,16 +34,16 @@ pub(crate) const NOT_INITIALIZED: u32 = 1;
 pub(crate) fn stream_of(handle: *mut c_void, vendor: Vendor) -> Result<u64, u32> {
     match handles().get_or_insert_default().get(&handle.addr()) {
         None => Err(NOT_INITIALIZED),
-        Some(told) if told.has_workspace => Ok(told.stream),
+        Some(state) if state.has_workspace => Ok(state.stream),
         Some(_) => Err(codes(vendor)[0]),
     }
 }
 
-fn told(handle: *mut c_void, tell: impl FnOnce(&mut Told)) -> u32 {
+fn change_state(handle: *mut c_void, change: impl FnOnce(&mut HandleState)) -> u32 {
     match handles().get_or_insert_default().get_mut(&handle.addr()) {
         None => NOT_INITIALIZED,
-        Some(told) => {
-            tell(told);
+        Some(state) => {
+            change(state);
             0
         }
     }
@@ -53,7 +53,7 @@ unsafe fn create(to: *mut *mut c_void) -> u32 {
     let mut handles = handles();
     let all = handles.get_or_insert_default();
     let handle = all.keys().max().map_or(0x1000, |last| last + 0x10);
-    all.insert(handle, Told::default());
+    all.insert(handle, HandleState::default());
     // SAFETY: the caller of the C function guarantees a writable pointer.
     unsafe { to.write(std::ptr::without_provenance_mut(handle)) };
     0
@@ -216,20 +216,20 @@ impl Gemm {
 
 fn run(vendor: Vendor, handle: *mut c_void, gemm: Gemm, kinds: [u32; 3]) -> u32 {
     let [wrong, unsupported, not_started] = codes(vendor);
-    let told = match handles().get_or_insert_default().get(&handle.addr()) {
+    let state = match handles().get_or_insert_default().get(&handle.addr()) {
         None => return NOT_INITIALIZED,
-        Some(told) => *told,
+        Some(state) => *state,
     };
     if kinds.iter().any(|kind| *kind != kinds[0] || !matches!(kind, 0 | 1 | 2 | 4 | 5 | 14)) {
         return unsupported;
     }
     // A call without a workspace from the caller is an error here, because the real library would then allocate memory,
     // which fails during a capture.
-    if !gemm.is_right(vendor) || !told.has_workspace {
+    if !gemm.is_right(vendor) || !state.has_workspace {
         return wrong;
     }
     // SAFETY: the caller of the library guarantees that the matrices are valid until the stream has completed the work.
-    match put(vendor, told.stream, move || unsafe { gemm.multiply(vendor == Vendor::Amd) }) {
+    match put(vendor, state.stream, move || unsafe { gemm.multiply(vendor == Vendor::Amd) }) {
         Some(0) => 0,
         _ => not_started,
     }
@@ -274,8 +274,8 @@ macro_rules! export {
         pub extern "C" fn $stream(handle: *mut c_void, stream: *mut c_void) -> u32 {
             let stream = stream.addr() as u64;
             // As in the real libraries, setting the stream of a handle resets its workspace.
-            let own = |told: &mut Told| *told = Told { stream, has_workspace: false };
-            faults::begin(stringify!($stream)).unwrap_or_else(|| told(handle, own))
+            let own = |state: &mut HandleState| *state = HandleState { stream, has_workspace: false };
+            faults::begin(stringify!($stream)).unwrap_or_else(|| change_state(handle, own))
         }
 
         #[unsafe(no_mangle)]
@@ -283,17 +283,17 @@ macro_rules! export {
             if workspace.is_null() || workspace.addr() % 256 != 0 || bytes == 0 {
                 return codes($vendor)[0];
             }
-            told(handle, |told| told.has_workspace = true)
+            change_state(handle, |state| state.has_workspace = true)
         }
 
         #[unsafe(no_mangle)]
         pub extern "C" fn $math(handle: *mut c_void, mode: u32) -> u32 {
-            if matches!(mode, 0 | 16) { told(handle, |_| ()) } else { codes($vendor)[0] }
+            if matches!(mode, 0 | 16) { change_state(handle, |_| ()) } else { codes($vendor)[0] }
         }
 
         #[unsafe(no_mangle)]
         pub extern "C" fn $atomics(handle: *mut c_void, mode: u32) -> u32 {
-            if mode == 0 { told(handle, |_| ()) } else { codes($vendor)[0] }
+            if mode == 0 { change_state(handle, |_| ()) } else { codes($vendor)[0] }
         }
 
         $(
