@@ -90,8 +90,8 @@ def edges(image: Any, weights: Any) -> Arrays:
     size = xp.hypot(total, other)
     level = xp.astype(xp.round(size / xp.max(size) * 255), xp.uint8)
     ordered = xp.sort(xp.reshape(level, (-1,)))
-    places = xp.searchsorted(ordered, xp.asarray([64, 128, 192], dtype=xp.uint8, device=image.device))
-    return size, level, places, xp.unique_counts(level).counts
+    positions = xp.searchsorted(ordered, xp.asarray([64, 128, 192], dtype=xp.uint8, device=image.device))
+    return size, level, positions, xp.unique_counts(level).counts
 
 
 def attention(query: Any, key: Any, value: Any) -> Arrays:

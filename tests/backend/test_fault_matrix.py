@@ -212,7 +212,7 @@ CELLS = [
 ]
 
 
-def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
+def fault_positions(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
     """Return the positions at which the tests inject a fault.
 
     A position is a test program and the number n of one call: the fault affects the nth time that the program makes the
@@ -243,7 +243,7 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
 ) -> None:
     code, manner = FAULTS[fault]
     before = alive()
-    chosen = places(call, fault, made)
+    chosen = fault_positions(call, fault, made)
     for exercise, nth in chosen:
         DRIVER.fault(call, code, nth, manner)
         outcome = attempt(exercise, call, code)
@@ -267,7 +267,7 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
 
 
 def test_every_program_is_tested_with_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
-    met = {(exercise, fault) for call, fault in CELLS for exercise, _ in places(call, fault, made)}
+    met = {(exercise, fault) for call, fault in CELLS for exercise, _ in fault_positions(call, fault, made)}
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 
 

@@ -101,7 +101,7 @@ class CallSite(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
-def places() -> Iterator[CallSite]:
+def call_sites() -> Iterator[CallSite]:
     """Yield the location of each source line that flushes or that queries whether operations are pending."""
     for path in sorted((ROOT / "src").rglob("*.rs")):
         file, text = str(path.relative_to(ROOT)), path.read_text()
@@ -211,42 +211,42 @@ def visits(backend: str, files: list[str]) -> dict[str, list[str]]:
             raise SystemExit(f"a test fails without any mutation: {found}")
     found_by = defaultdict(set)
     for line in path.read_text().splitlines():
-        place, test = line.split("\t")
+        site, test = line.split("\t")
         if test:
-            found_by[place].add(test.rsplit(" (", 1)[0])
+            found_by[site].add(test.rsplit(" (", 1)[0])
     count = Counter(test for tests in found_by.values() for test in tests)
-    return {place: sorted(tests, key=lambda test: (count[test], test)) for place, tests in found_by.items()}
+    return {site: sorted(tests, key=lambda test: (count[test], test)) for site, tests in found_by.items()}
 
 
 def page(seen: list[tuple[CallSite, str | None]]) -> str:
     """Return the Markdown page of results, without line numbers, because these change too often."""
     rows = [PROSE, "| file below `src` | in | first test below `tests/fusion` that fails |", "|---|---|---|"]
-    for place, test in seen:
+    for site, test in seen:
         noticed = f"`{test.removeprefix('tests/fusion/')}`" if test else "**none**"
-        rows.append(f"| `{place.file.removeprefix('src/')}` | `{place.function}` | {noticed} |")
+        rows.append(f"| `{site.file.removeprefix('src/')}` | `{site.function}` | {noticed} |")
     return "\n".join(rows) + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("places", nargs="*", help="parts of the places' names; all by default")
+    parser.add_argument("locations", nargs="*", help="parts of the locations' names; all by default")
     parser.add_argument("--backend", default="cuda", choices=("cuda", "hip"))
     parser.add_argument("--quick", action="store_true", help="leave the random programs out")
     parser.add_argument("--markdown", type=Path, help="a file for the list, as a page")
     arguments = parser.parse_args()
-    everywhere = list(places())
+    all_sites = list(call_sites())
     build()
     files = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests/fusion").rglob("test_*.py"))]
     visiting = visits(arguments.backend, [file for file in files if file != RANDOM or not arguments.quick])
     seen: list[tuple[CallSite, str | None]] = []
-    for place in everywhere:
-        if arguments.places and not any(part in place.name for part in arguments.places):
+    for site in all_sites:
+        if arguments.locations and not any(part in site.name for part in arguments.locations):
             continue
-        coming = visiting.get(place.name)
-        found = failing(arguments.backend, coming, *NEVER, **{LEFT_OUT: place.name}) if coming else None
+        coming = visiting.get(site.name)
+        found = failing(arguments.backend, coming, *NEVER, **{LEFT_OUT: site.name}) if coming else None
         why = found or ("NOT SEEN" if coming else "NO TEST COMES THERE")
-        print(f"{why}: {place.name}: {place.function}: {place.text}", flush=True)
-        seen.append((place, found))
+        print(f"{why}: {site.name}: {site.function}: {site.text}", flush=True)
+        seen.append((site, found))
     if arguments.markdown:
         arguments.markdown.write_text(page(seen))
     return 0 if all(found for _, found in seen) else 1

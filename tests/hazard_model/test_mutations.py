@@ -28,6 +28,6 @@ def test_flush_calls_are_found_and_flush_functions_can_be_instrumented() -> None
     changed = tool["instrumented"]()
     for file, text in changed.items():
         assert text != (ROOT / file).read_text(encoding="utf-8")
-    functions = {place.function for place in tool["places"]()}
+    functions = {site.function for site in tool["call_sites"]()}
     assert functions >= {"synchronize", "materialize", "push_after_flush", "make_room"}
-    assert len(list(tool["places"]())) > 60
+    assert len(list(tool["call_sites"]())) > 60

@@ -144,5 +144,5 @@ def test_ndarray_passed_to_constructor_remains_host_mirror() -> None:
 def test_repeated_get_reuses_memory_of_dropped_results(count: int) -> None:
     """Check that `get` reuses the memory of dropped results, which avoids page faults."""
     a = PyGPU.zeros(count)
-    places = {a.get().ctypes.data for _ in range(6)}
-    assert len(places) <= 2
+    addresses = {a.get().ctypes.data for _ in range(6)}
+    assert len(addresses) <= 2

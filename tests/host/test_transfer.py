@@ -241,12 +241,12 @@ def test_result_of_get_in_use_is_not_overwritten_by_next_get(position: int) -> N
 
 def test_memory_of_dropped_get_result_is_reused() -> None:
     _, device = pair((1000,))
-    places = set()
+    addresses = set()
     for _ in range(5):
         got = device.get()
-        places.add(address(got))
+        addresses.add(address(got))
         del got
-    assert len(places) == 1
+    assert len(addresses) == 1
 
 
 def test_to_device_uploads_changes_in_last_result_of_get() -> None:

@@ -126,8 +126,8 @@ def sampled(
 
 def read(module: PyGPU.Module, texture: PyGPU.Texture, at: np.ndarray, axes: int, layer: int = 0) -> np.ndarray:
     out = PyGPU.empty(len(at), "float32")
-    places = PyGPU.to_gpu(np.ascontiguousarray(at, dtype="float32"))
-    module.get_function("sample")[(len(at) + 63) // 64, 64](texture, places, out, len(at), axes, layer)
+    positions = PyGPU.to_gpu(np.ascontiguousarray(at, dtype="float32"))
+    module.get_function("sample")[(len(at) + 63) // 64, 64](texture, positions, out, len(at), axes, layer)
     return out.get()
 
 

@@ -71,13 +71,13 @@ def test_subset_reductions_match_numpy() -> None:
 
 
 def test_reductions_run_on_stream_argument() -> None:
-    stream, a, places = PyGPU.Stream(), gpu([1.0, 2.0]), gpu([1])
+    stream, a, positions = PyGPU.Stream(), gpu([1.0, 2.0]), gpu([1])
     for name in ("sum", "min", "max", "any", "all"):
         assert getattr(gpuarray, name)(a, stream=stream).shape == ()
     assert a.any(stream=stream).get()
     assert a.all(stream=stream).get()
     assert gpuarray.dot(a, a, stream=stream).get() == 5
-    assert gpuarray.subset_sum(places, a, stream=stream).get() == 2
+    assert gpuarray.subset_sum(positions, a, stream=stream).get() == 2
 
 
 def test_concatenate_and_stack_match_numpy() -> None:

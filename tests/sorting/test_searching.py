@@ -102,9 +102,9 @@ def test_partition_separates_smaller_from_larger_elements(dtype: str) -> None:
         expected = np.sort(host, axis).take(kth, along)
         for got in (PyGPU.partition(array, kth, axis).get(), np.partition(array, kth, axis).get()):
             np.testing.assert_array_equal(got.take(kth, along), expected)
-        places = PyGPU.argpartition(array, kth, axis).get()
+        positions = PyGPU.argpartition(array, kth, axis).get()
         elements = host.ravel() if axis is None else host
-        np.testing.assert_array_equal(np.take_along_axis(elements, places, along).take(kth, along), expected)
+        np.testing.assert_array_equal(np.take_along_axis(elements, positions, along).take(kth, along), expected)
     copied = PyGPU.to_gpu(host)
     assert copied.partition(10, axis=1) is None
     np.testing.assert_array_equal(copied.get()[:, 10], np.sort(host)[:, 10])
@@ -150,7 +150,7 @@ def test_searchsorted_and_sort_can_be_captured() -> None:
         PyGPU.searchsorted(PyGPU.sort(array), v)
         stream.synchronize()
         stream.begin_capture()
-        places = PyGPU.searchsorted(PyGPU.sort(array), v)
+        positions = PyGPU.searchsorted(PyGPU.sort(array), v)
         median = PyGPU.median(array)
         with pytest.raises(PyGPU.NotSupportedError):
             PyGPU.unique(array)
@@ -159,5 +159,5 @@ def test_searchsorted_and_sort_can_be_captured() -> None:
             array.set(host * turn)
             graph.launch(stream)
             stream.synchronize()
-            assert_same(places, np.searchsorted(np.sort(host * turn), v.get()))
+            assert_same(positions, np.searchsorted(np.sort(host * turn), v.get()))
             assert median.item() == np.median(host * turn)

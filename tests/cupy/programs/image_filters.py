@@ -77,9 +77,9 @@ def main():
     value, place = cp.empty(()), cp.empty((), cp.int64)
     brightest(soft, weight, value, place)
     print("brightest", f"{float(value):.6f}", *(int(part) for part in cp.unravel_index(place, soft.shape)))
-    values, places = cp.empty(size), cp.empty(size, cp.int64)
-    assert brightest(soft, weight, values, places, axis=0) is values
-    print("in columns", *places[size // 3 : size // 2 : 5].tolist())
+    values, positions = cp.empty(size), cp.empty(size, cp.int64)
+    assert brightest(soft, weight, values, positions, axis=0) is values
+    print("in columns", *positions[size // 3 : size // 2 : 5].tolist())
     profile = radial_profile(soft, *centres[1][:2], 12)
     print("profile", *(f"{level:.5f}" for level in profile.tolist()))
 
@@ -97,8 +97,8 @@ def main():
         assert abs(float(sample.mean()) - mean) < 10 / size
         assert abs(float(sample.var()) - variance) < 40 / size
     found = smoothed(clean + 0.1 * noise, 3).argmax()
-    places = [int(part) for part in cp.unravel_index(found, clean.shape)]
-    print("found", [abs(place - at) <= 3 for place, at in zip(places, centres[1][:2], strict=True)])
+    positions = [int(part) for part in cp.unravel_index(found, clean.shape)]
+    print("found", [abs(place - at) <= 3 for place, at in zip(positions, centres[1][:2], strict=True)])
     order = cp.random.permutation(size)
     assert cp.sort(order).tolist() == list(range(size))
     print("shuffled", bool((cp.sort(clean[order], axis=0) == cp.sort(clean, axis=0)).all()))

@@ -178,14 +178,14 @@ def test_large_array_check_fails_and_names_case_with_wrong_result(
 
 def test_rule_for_elements_of_large_array_gives_numpys_values() -> None:
     size = (1 << 32) + 5
-    places = np.array([0, (1 << 31) - 1, 1 << 31, (1 << 32) + 4])
-    np.testing.assert_array_equal(Rule(BYTES).at(places), BYTES[places % P])
+    positions = np.array([0, (1 << 31) - 1, 1 << 31, (1 << 32) + 4])
+    np.testing.assert_array_equal(Rule(BYTES).at(positions), BYTES[positions % P])
     backwards = Rule(BYTES).over((size,), -1, start=size - 1)
-    np.testing.assert_array_equal(backwards.at(places), BYTES[(size - 1 - places) % P])
+    np.testing.assert_array_equal(backwards.at(positions), BYTES[(size - 1 - positions) % P])
     growing = Rule(np.arange(P, dtype=np.uint32), growth=P)
-    np.testing.assert_array_equal(growing.at(places), places.astype(np.uint32))
+    np.testing.assert_array_equal(growing.at(positions), positions.astype(np.uint32))
     rows = Rule(BYTES).over((1 << 20, 5000), 7, 3)
-    np.testing.assert_array_equal(rows.at(places), BYTES[(places // 5000 * 7 + places % 5000 * 3) % P])
+    np.testing.assert_array_equal(rows.at(positions), BYTES[(positions // 5000 * 7 + positions % 5000 * 3) % P])
     steps = element_rules.joint((2, 1), (5, 0))
     found = (3 * steps[0] + 10 * steps[1]) % (P * element_rules.Q)
     assert (found % P, found % element_rules.Q) == (16, 15)

@@ -352,17 +352,17 @@ def numbers_in(step: Step) -> set[int]:
 def describe_step(program: Program, place: int) -> str:
     """Describe the step at a position of a program, and the last earlier steps that computed the step's operands."""
     shown: list[str] = []
-    places: list[int] = []
+    positions: list[int] = []
     related: set[int] = set()
     for number in range(place, -1, -1):
         step = program.steps[number]
         touched = numbers_in(step)
         if number == place or (touched & related and step[0] not in ("see", "drop")):
-            places.append(number)
+            positions.append(number)
             related |= touched
-        if len(places) == 12:
+        if len(positions) == 12:
             break
-    for number in reversed(places):
+    for number in reversed(positions):
         words = [
             f"array {part.shape} {part.dtype}" if isinstance(part, np.ndarray) else repr(part)
             for part in program.steps[number]
@@ -412,8 +412,8 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
 
 def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> None:
     """Compare the values that a program read in both fusion modes with each other and with the values in NumPy."""
-    places = see_steps(program)
-    for place, expected, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
+    positions = see_steps(program)
+    for place, expected, plain, fused in zip(positions, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
             raise Difference(f"off has\n{plain!r}\nand auto\n{fused!r}\n{describe_step(program, place)}")
         if not agree(plain, expected):

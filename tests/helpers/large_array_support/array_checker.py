@@ -128,8 +128,8 @@ class ArrayChecker:
 
     def _check_parts(self, array: PyGPU.GPUArray, rule: Rule, least: float | None, what: str) -> None:
         flat = array.reshape(-1)
-        places = {0, array.size, array.size // 2, *LIMITS, *(limit // array.itemsize for limit in LIMITS)}
-        for place in sorted(places):
+        positions = {0, array.size, array.size // 2, *LIMITS, *(limit // array.itemsize for limit in LIMITS)}
+        for place in sorted(positions):
             low, high = max(place - WINDOW, 0), min(place + WINDOW, array.size)
             if low >= high:
                 continue

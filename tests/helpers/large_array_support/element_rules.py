@@ -64,8 +64,8 @@ def joint(steps_of_p: tuple[int, ...], steps_of_q: tuple[int, ...]) -> tuple[int
 
 def in_both(period_of_p: np.ndarray, period_of_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return two tables with the periods P and Q, both repeated to the common period P * Q."""
-    places = np.arange(P * Q)
-    return period_of_p[places % P], period_of_q[places % Q]
+    positions = np.arange(P * Q)
+    return period_of_p[positions % P], period_of_q[positions % Q]
 
 
 def total(table: np.ndarray, count: int) -> int:

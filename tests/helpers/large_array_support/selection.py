@@ -35,10 +35,10 @@ def take_of_all_elements(large: ArrayChecker) -> None:
 @case("selection")
 def take_of_few_elements(large: ArrayChecker) -> None:
     array = large.bytes(large.elements)
-    places = np.array(large.spread)
-    large.check_value(PyGPU.take(array, places), BYTES[places % P], "take")
-    large.check_value(array[PyGPU.to_gpu(places - large.elements)], BYTES[places % P], "negative indices")
-    for place in places.tolist():
+    positions = np.array(large.spread)
+    large.check_value(PyGPU.take(array, positions), BYTES[positions % P], "take")
+    large.check_value(array[PyGPU.to_gpu(positions - large.elements)], BYTES[positions % P], "negative indices")
+    for place in positions.tolist():
         large.check_value(array[place], BYTES[place % P], f"element {place}")
 
 
@@ -82,20 +82,20 @@ def put_of_all_elements(large: ArrayChecker) -> None:
 def put_of_repeated_positions(large: ArrayChecker) -> None:
     # Elements 2 i and 2 i + 1 are both assigned to position i, which keeps element 2 i + 1.
     size = large.whole(2)
-    places = large.pattern(size, Rule(np.arange(P, dtype=np.uint32), growth=P).over((size // 2, 2), 1, 0))
+    positions = large.pattern(size, Rule(np.arange(P, dtype=np.uint32), growth=P).over((size // 2, 2), 1, 0))
     target = PyGPU.zeros(size // 2, np.uint8)
-    target[places] = large.bytes(size)
+    target[positions] = large.bytes(size)
     large.check(target, Rule(BYTES).over((size // 2,), 2, start=1))
 
 
 @case("selection")
 def put_of_one_value(large: ArrayChecker) -> None:
     target = large.bytes(large.elements)
-    places = np.array(large.spread)
-    target[PyGPU.to_gpu(places)] = 255
-    PyGPU.put(target, places[1:4] + 1, np.array([251, 252, 253], np.uint8))
-    expected = dict.fromkeys(places.tolist(), 255)
-    expected |= dict(zip((places[1:4] + 1).tolist(), (251, 252, 253), strict=True))
+    positions = np.array(large.spread)
+    target[PyGPU.to_gpu(positions)] = 255
+    PyGPU.put(target, positions[1:4] + 1, np.array([251, 252, 253], np.uint8))
+    expected = dict.fromkeys(positions.tolist(), 255)
+    expected |= dict(zip((positions[1:4] + 1).tolist(), (251, 252, 253), strict=True))
     for place, value in expected.items():
         large.check_value(target[place], value, f"element {place}")
     bounds = [-1, *sorted(expected), large.elements]
@@ -142,11 +142,11 @@ def mask_of_view(large: ArrayChecker) -> None:
 def nonzero(large: ArrayChecker) -> None:
     rows, columns = large.square(divisor=P)
     sparse = (BYTES < 2).astype(np.uint8)
-    places = np.flatnonzero(sparse)
+    positions = np.flatnonzero(sparse)
     flat = large.bytes(rows * columns, sparse)
     (found,) = PyGPU.nonzero(flat)
-    large.check(found, Rule(places, growth=P), what="one axis")
+    large.check(found, Rule(positions, growth=P), what="one axis")
     down, across = PyGPU.nonzero(flat.reshape(rows, columns))
-    each = columns // P * len(places)
+    each = columns // P * len(positions)
     large.check(down, Rule(np.zeros(1, np.int64), growth=1).over((rows, each), 1, 0), what="rows")
-    large.check(across, Rule(places, growth=P).over((rows, each), 0, 1), what="columns")
+    large.check(across, Rule(positions, growth=P).over((rows, each), 0, 1), what="columns")

@@ -73,8 +73,8 @@ def argsort(large: ArrayChecker) -> None:
 @case("sorting")
 def search_of_many_values(large: ArrayChecker) -> None:
     edges = np.arange(0, 256, 3).astype(np.uint8)
-    places = PyGPU.searchsorted(PyGPU.to_gpu(edges), large.bytes(large.elements))
-    large.check(places, Rule(np.searchsorted(edges, BYTES)))
+    positions = PyGPU.searchsorted(PyGPU.to_gpu(edges), large.bytes(large.elements))
+    large.check(positions, Rule(np.searchsorted(edges, BYTES)))
 
 
 @case("sorting")

@@ -55,10 +55,10 @@ def complex_columns(large: ArrayChecker) -> None:
     # Choose steps with which `f` equals the row modulo POINTS and the column modulo ROWS (Chinese remainder theorem).
     of_points = ROWS * pow(ROWS, -1, POINTS)
     of_columns = POINTS * pow(POINTS, -1, ROWS)
-    places = np.arange(POINTS * ROWS)
+    positions = np.arange(POINTS * ROWS)
 
     def rule(matrix: np.ndarray) -> Rule:
-        return Rule(np.ascontiguousarray(matrix[places % ROWS, places % POINTS]))
+        return Rule(np.ascontiguousarray(matrix[positions % ROWS, positions % POINTS]))
 
     array = large.pattern((POINTS, columns), rule(COMPLEX).over((POINTS, columns), of_points, of_columns))
     PyGPU.fft.fft(array, axis=0, out=array)
