@@ -222,9 +222,9 @@ def test_type_promotion_of_ufuncs_matches_numpy(name: str) -> None:
             assert result_type(ufunc, array) == result_type(judge, host), kind
             continue
         for other in others:
-            given = to_device(other) if isinstance(other, np.ndarray) and other.ndim else other
-            assert result_type(ufunc, array, given) == result_type(judge, host, other), (kind, other)
-            assert result_type(ufunc, given, array) == result_type(judge, other, host), (other, kind)
+            operand = to_device(other) if isinstance(other, np.ndarray) and other.ndim else other
+            assert result_type(ufunc, array, operand) == result_type(judge, host, other), (kind, other)
+            assert result_type(ufunc, operand, array) == result_type(judge, other, host), (other, kind)
 
 
 @pytest.mark.parametrize("name", UFUNCS)

@@ -275,12 +275,12 @@ def test_index_out_of_bounds_raises_like_numpy_and_changes_nothing(wrong: int, m
     index: Any = np.array([1, wrong, 2])
     with pytest.raises(IndexError) as numpys:
         host[index]
-    given = PyGPU.to_gpu(index) if moved else index
+    key = PyGPU.to_gpu(index) if moved else index
     with pytest.raises(IndexError, match="out of bounds") as ours:
-        device[given]
+        device[key]
     assert str(ours.value) == str(numpys.value)
     with pytest.raises(IndexError, match="out of bounds"):
-        device[given] = 1.0
+        device[key] = 1.0
     same(device, host)
 
 

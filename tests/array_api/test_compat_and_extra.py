@@ -48,11 +48,11 @@ ALL = [one.strip() for one in CALLS.replace("\n", ";").split(";") if one.strip()
 
 
 def compute(call: str, xp: Any) -> Any:
-    given = {name: value.copy() for name, value in HOST.items()}
+    arrays = {name: value.copy() for name, value in HOST.items()}
     if xp is PyGPU:
-        given = {name: PyGPU.to_gpu(value) for name, value in given.items()}
+        arrays = {name: PyGPU.to_gpu(value) for name, value in arrays.items()}
     functions = {name: getattr(extra, name) for name in dir(extra) if not name.startswith("_")}
-    return eval(call, functions | given | {"np": np, "xp": xp})
+    return eval(call, functions | arrays | {"np": np, "xp": xp})
 
 
 def same(ours: Any, numpys: Any) -> None:

@@ -64,13 +64,13 @@ def test_run_command_with_aliases_runs_program_of_cupy_and_pycuda(tmp_path: Path
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "other.py").write_text("import pycuda.gpuarray, sys\nprint(pycuda.gpuarray.__name__, sys.argv)\n")
     expected = "['--one', '2'] [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]] 0.5 __main__\n"
-    given = {"path": no_cupy, "folder": tmp_path}
+    keywords = {"path": no_cupy, "folder": tmp_path}
     command = ("-m", "PyGPU", "run", "--as-cupy")
-    assert run("", *command, "program.py", "--one", "2", **given) == expected
-    assert run("", *command, "-m", "program", "--one", "2", **given) == expected
-    assert run("", "-m", "PyGPU", "run", "--as-pycuda", "other.py", **given) == "PyGPU.gpuarray ['other.py']\n"
-    assert "give --as-cupy or --as-pycuda" in refused("program.py", **given)
-    assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", **given)
+    assert run("", *command, "program.py", "--one", "2", **keywords) == expected
+    assert run("", *command, "-m", "program", "--one", "2", **keywords) == expected
+    assert run("", "-m", "PyGPU", "run", "--as-pycuda", "other.py", **keywords) == "PyGPU.gpuarray ['other.py']\n"
+    assert "give --as-cupy or --as-pycuda" in refused("program.py", **keywords)
+    assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", **keywords)
 
 
 def test_cupy_alias_gives_modules_of_pygpu_cupy_until_alias_is_removed(no_cupy: Path) -> None:

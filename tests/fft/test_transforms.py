@@ -31,10 +31,10 @@ def same(got: PyGPU.GPUArray, expected: Any, about: object = "", loose: bool = F
     np.testing.assert_allclose(got.get(), expected, rtol=few, atol=few * most, err_msg=str(about))
 
 
-def compare(name: str, host: np.ndarray, *given: Any, **keywords: Any) -> None:
-    expected = getattr(np.fft, name)(host, *given, **keywords)
-    got = getattr(PyGPU.fft, name)(PyGPU.to_gpu(host), *given, **keywords)
-    same(got, expected, (name, host.dtype, given, keywords), loose=host.dtype == "float16")
+def compare(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
+    expected = getattr(np.fft, name)(host, *arguments, **keywords)
+    got = getattr(PyGPU.fft, name)(PyGPU.to_gpu(host), *arguments, **keywords)
+    same(got, expected, (name, host.dtype, arguments, keywords), loose=host.dtype == "float16")
 
 
 def takes(name: str, dtype: str) -> bool:

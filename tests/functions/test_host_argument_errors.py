@@ -39,7 +39,7 @@ POLYNOMIALS = {"roots", *(name for name in dir(np) if name.startswith("poly"))}
 DEPRECATED = {"row_stack"}
 
 # Arguments of the tested functions. A function that is not listed here gets one to three arrays.
-GIVEN: dict[str, tuple[Any, ...]] = {
+OWN_ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "apply_along_axis": (PyGPU.sum, 0, ROWS),
     "apply_over_axes": (PyGPU.sum, ROWS, [0]),
     "argpartition": (ROWS, 1),
@@ -92,44 +92,44 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Yield the tested functions of PyGPU, each with its arguments from `GIVEN`. The functions in the lists above are
+    """Yield the tested functions of PyGPU, each with its arguments from `OWN_ARGUMENTS`. The functions in the lists above are
     omitted."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*CREATING.split(), *ACCEPTING_ANY_VALUE.split(), *POLYNOMIALS, *DEPRECATED}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):
             function = getattr(module, name)
             if callable(function) and not name.startswith("_") and not isinstance(function, type):
-                yield pytest.param(function, GIVEN.get(name), id=f"{module.__name__}.{name}")
+                yield pytest.param(function, OWN_ARGUMENTS.get(name), id=f"{module.__name__}.{name}")
 
 
-def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
+def error_of(function: Callable[..., Any], arguments: tuple[Any, ...], *, is_exact: bool) -> str:
     """Return the text of the `TypeError` that a call raises.
 
     Without `is_exact`, the function is called with one argument, then two, and so on, until the error no longer
     concerns the number of arguments.
     """
     text = "no error"
-    for count in range(len(given) if is_exact else 1, len(given) + 1):
+    for count in range(len(arguments) if is_exact else 1, len(arguments) + 1):
         with pytest.raises(TypeError) as caught:
-            function(*given[:count])
+            function(*arguments[:count])
         text = str(caught.value)
         if not re.search(r"required|missing|positional|takes .* argument|at least", text):
             break
     return text
 
 
-@pytest.mark.parametrize(("function", "given"), [*functions()])
-def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any, given: Any) -> None:
-    rows = given or (ROWS,) * 3
+@pytest.mark.parametrize(("function", "own_arguments"), [*functions()])
+def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any, own_arguments: Any) -> None:
+    rows = own_arguments or (ROWS,) * 3
     arguments = tuple(np.array(one) if isinstance(one, list) else one for one in rows)
     # `copyto` with an ndarray as target copies a device array to the host, so the advice `to_gpu` would be wrong.
     advice = "source.get(out=target)" if function is PyGPU.copyto else "PyGPU.to_gpu(x)"
-    assert advice in error_of(function, arguments, is_exact=given is not None)
+    assert advice in error_of(function, arguments, is_exact=own_arguments is not None)
 
 
 @pytest.mark.parametrize("name", ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
 def test_function_that_writes_into_array_rejects_list_as_target(name: str) -> None:
-    arguments = GIVEN.get(name) or ([1, 2], [3, 4])
+    arguments = OWN_ARGUMENTS.get(name) or ([1, 2], [3, 4])
     with pytest.raises(TypeError, match=r"to_gpu|must be (numpy\.ndarray|an array)|expected a GPUArray"):
         getattr(PyGPU, name)(*arguments)
 
@@ -160,9 +160,9 @@ def test_error_for_list_of_arrays_or_foreign_object_suggests_asarray() -> None:
         TypeError, match=r"expected a GPUArray, not a list of arrays; PyGPU.asarray\(x\) joins arrays of one shape"
     ):
         PyGPU.max([PyGPU.zeros(2)])
-    for given, shown in ((range(3), "range"), (None, "None")):
+    for arguments, shown in ((range(3), "range"), (None, "None")):
         with pytest.raises(TypeError, match=rf"expected a GPUArray, not {shown}; PyGPU.asarray\(x\) makes"):
-            PyGPU.sum(given)
+            PyGPU.sum(arguments)
 
 
 def test_calls_recommended_by_error_texts_succeed() -> None:

@@ -58,8 +58,8 @@ def test_error_settings_are_shared_with_numpy() -> None:
 )
 def test_broadcast_matches_numpy(shapes: tuple[tuple[int, ...], ...]) -> None:
     expected = np.broadcast(*(np.zeros(shape) for shape in shapes))
-    for given in ([PyGPU.zeros(shape) for shape in shapes], [np.zeros(shape) for shape in shapes]):
-        got = PyGPU.broadcast(*given)
+    for arrays in ([PyGPU.zeros(shape) for shape in shapes], [np.zeros(shape) for shape in shapes]):
+        got = PyGPU.broadcast(*arrays)
         for name in ("shape", "ndim", "size", "numiter"):
             assert getattr(got, name) == getattr(expected, name)
         assert got.nd == expected.nd  # codespell:ignore nd

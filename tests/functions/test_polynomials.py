@@ -23,24 +23,24 @@ def assert_near(got: PyGPU.GPUArray, expected: Any, tolerance: float = 1e-9) -> 
     np.testing.assert_allclose(got.get(), expected, rtol=tolerance, atol=tolerance)
 
 
-def with_dtype(given: Any, dtype: str | None) -> np.ndarray:
+def with_dtype(coefficients: Any, dtype: str | None) -> np.ndarray:
     """Return an array converted to a dtype, unless the array has complex numbers."""
-    host = np.array(given)
+    host = np.array(coefficients)
     return host.astype(dtype) if dtype and (host.dtype.kind != "c" or dtype == "complex64") else host
 
 
 @pytest.mark.parametrize("dtype", [None, "int8", "bool", "float16", "float32", "complex64"])
 def test_poly_of_roots_matches_numpy(dtype: str | None) -> None:
-    for given in ([1, 2, 3], [0.5], [], [1j, -1j, 2], [1j, 2]):
-        host = with_dtype(given, dtype)
+    for coefficients in ([1, 2, 3], [0.5], [], [1j, -1j, 2], [1j, 2]):
+        host = with_dtype(coefficients, dtype)
         assert_near(PyGPU.poly(PyGPU.to_gpu(host)), np.poly(host), 1e-5)
 
 
 @needs_eigenvalues
 @pytest.mark.parametrize("dtype", [None, "int8", "bool", "float32", "complex64"])
 def test_poly_of_matrix_matches_numpy(dtype: str | None) -> None:
-    for given in ([[1.0, 2.0], [3.0, 4.0]], [[0, 1], [-1, 0]], [[1j, 0], [0, 1]]):
-        host = with_dtype(given, dtype)
+    for coefficients in ([[1.0, 2.0], [3.0, 4.0]], [[0, 1], [-1, 0]], [[1j, 0], [0, 1]]):
+        host = with_dtype(coefficients, dtype)
         assert_near(PyGPU.poly(PyGPU.to_gpu(host)), np.poly(host), 1e-5)
 
 
@@ -53,8 +53,8 @@ COEFFICIENTS = [
 @needs_eigenvalues
 @pytest.mark.parametrize("dtype", [None, "float32", "complex64", "int16"])
 def test_roots_match_numpy(dtype: str | None) -> None:
-    for given in COEFFICIENTS:
-        host = with_dtype(given, dtype)
+    for coefficients in COEFFICIENTS:
+        host = with_dtype(coefficients, dtype)
         got, expected = PyGPU.roots(PyGPU.to_gpu(host)), np.roots(host)
         assert got.shape == expected.shape
         # Unlike in NumPy, the dtype of the roots does not depend on their values.

@@ -43,10 +43,10 @@ import tests_per_tool
 from checked_run import CheckedRun, divided
 
 
-def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line. All arguments after `--` are passed to pytest."""
-    given = list(sys.argv[1:] if given is None else given)
-    end = given.index("--") if "--" in given else len(given)
+    words = list(sys.argv[1:] if words is None else words)
+    end = words.index("--") if "--" in words else len(words)
     cores = len(os.sched_getaffinity(0))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", help="test files and folders (default: the tool's list)")
@@ -65,8 +65,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--option", action="append", default=[], help="option of the tool, as --option=--NAME=VALUE")
     parser.add_argument("--sanitizer", default=os.environ.get("SANITIZER"), help="path of compute-sanitizer")
     parser.add_argument("--list", action="store_true", help="print the files of each process in their order, and stop")
-    made = parser.parse_args(given[:end])
-    made.pytests = given[end + 1 :]
+    made = parser.parse_args(words[:end])
+    made.pytests = words[end + 1 :]
     made.json = made.json or Path(f"build/results/sanitizer-{made.tool}.json")
     made.limit = made.limit or made.total
     made.host_gib = made.host_gib or 0.9 * os.sysconf("SC_PHYS_PAGES") * jobs.PAGE / (1 << 30) / made.processes

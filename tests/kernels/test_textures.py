@@ -241,9 +241,9 @@ def test_array_of_any_layout_roundtrips_through_texture_array(channels: int) -> 
     values = np.arange(6 * 4 * channels, dtype="uint16").reshape(6, 4, channels)
     values = values[..., 0] if channels == 1 else values
     array = PyGPU.TextureArray(values.shape[:2], "uint16", channels)
-    for given in (values, np.asfortranarray(values), values[::-1], np.broadcast_to(values[:1], values.shape)):
-        array.set(given)
-        np.testing.assert_array_equal(array.get(), given)
+    for source in (values, np.asfortranarray(values), values[::-1], np.broadcast_to(values[:1], values.shape)):
+        array.set(source)
+        np.testing.assert_array_equal(array.get(), source)
         array.set(PyGPU.to_gpu(values))
         array.set(PyGPU.to_gpu(values)[::-1])
         np.testing.assert_array_equal(array.to_gpu().get(), values[::-1])

@@ -14,7 +14,7 @@ import pytest
 
 import PyGPU
 import simulated_driver
-from linear_algebra import adjoint, close, given
+from linear_algebra import adjoint, close, sample_matrix
 from PyGPU import linalg
 from PyGPU._linalg import library
 from support import on_cpu
@@ -77,7 +77,7 @@ def test_capture_rejects_svd_and_eigvalsh_but_accepts_cholesky() -> None:
 def test_svd_uses_second_algorithm_if_jacobi_does_not_converge(
     shape: tuple[int, ...],
 ) -> None:
-    a = given("float32", *shape)
+    a = sample_matrix("float32", *shape)
     for full in (True, False):
         fails("solver", "gesvdj", INFO)
         u, s, vh = (part.get() for part in linalg.svd(PyGPU.to_gpu(a), full))
@@ -100,7 +100,7 @@ def test_svd_is_accurate_if_library_returns_inaccurate_vectors(
         return u * (1 + 1e-6) + noise, s * (1 + 1e-6), v * (1 - 1e-6), info
 
     monkeypatch.setattr(library, "svd", inaccurate)
-    a = given("float64", *shape)
+    a = sample_matrix("float64", *shape)
     u, s, vh = (part.get() for part in linalg.svd(PyGPU.to_gpu(a), False))
     np.testing.assert_allclose(s, np.linalg.svd(a, compute_uv=False), rtol=1e-10)
     np.testing.assert_allclose(adjoint(u) @ u, np.broadcast_to(np.eye(4), (2, 4, 4)), atol=1e-10)

@@ -481,8 +481,8 @@ def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:
     hX, hY = numpy.random.rand(size := int(n)).astype("float32"), numpy.random.rand(size).astype("float32")
     # PyGPU creates the arrays, for which the published program calls cuMemAlloc. NVIDIA's package creates the stream.
     stream = checked(driver.cuStreamCreate(0))
-    given = PyGPU.Stream.from_handle(int(stream))
-    with given:
+    borrowed = PyGPU.Stream.from_handle(int(stream))
+    with borrowed:
         arrays = [PyGPU.to_gpu(hX), PyGPU.to_gpu(hY), PyGPU.empty(size, numpy.float32)]
     dX, dY, dOut = (numpy.array([array.ptr], dtype=numpy.uint64) for array in arrays)
     args = numpy.array([arg.ctypes.data for arg in (a, dX, dY, dOut, n)], dtype=numpy.uint64)
@@ -493,7 +493,7 @@ def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:
     again = PyGPU.empty(size, numpy.float32)
     PyGPU.Kernel(SAXPY, options=["--fmad=false"])[blocks(), NUM_THREADS](2.0, arrays[0], arrays[1], again, size)
     assert numpy.array_equal(again.get(), arrays[2].get())
-    del arrays, given
+    del arrays, borrowed
     PyGPU.synchronize()
     checked(driver.cuStreamDestroy(stream))
     checked(driver.cuModuleUnload(module))

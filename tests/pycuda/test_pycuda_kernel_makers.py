@@ -23,8 +23,8 @@ COMPLEX = np.dtype(np.complex64)
 
 def run(function: Any, like: PyGPU.GPUArray, *arguments: Any) -> None:
     """Launch a prepared kernel with the grid and block of the array `like`, as the methods of PyCUDA's arrays do."""
-    given = [one.gpudata if isinstance(one, PyGPU.GPUArray) else one for one in arguments]
-    function.prepared_async_call(like._grid, like._block, None, *given, like.size)
+    values = [one.gpudata if isinstance(one, PyGPU.GPUArray) else one for one in arguments]
+    function.prepared_async_call(like._grid, like._block, None, *values, like.size)
 
 
 def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:

@@ -157,12 +157,12 @@ def test_explicit_or_scoped_allocator_precedes_allocator_of_operands() -> None:
 
 def test_error_of_allocator_is_raised_by_reduction() -> None:
     def allocate(nbytes: int) -> PyGPU.GPUArray:
-        if len(given) == 1:
+        if len(sizes) == 1:
             raise MemoryError("no more")
-        given.append(nbytes)
+        sizes.append(nbytes)
         return PyGPU.empty(nbytes, np.uint8)
 
-    given: list[int] = []
+    sizes: list[int] = []
     a = PyGPU.to_gpu(np.arange(3.0), allocator=allocate)
     with pytest.raises(MemoryError, match="no more"):
         a + 1

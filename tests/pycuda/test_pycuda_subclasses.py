@@ -110,17 +110,17 @@ def test_in_out_and_inout_derive_from_argument_handler():
     x = np.zeros(3, np.float32)
     assert isinstance(drv.InOut(x), drv.In)
     assert isinstance(drv.InOut(x), drv.Out)
-    for given in (drv.In(x), drv.Out(x), drv.InOut(x)):
-        assert isinstance(given, drv.ArgumentHandler)
-        assert given.array is x
+    for handler in (drv.In(x), drv.Out(x), drv.InOut(x)):
+        assert isinstance(handler, drv.ArgumentHandler)
+        assert handler.array is x
     assert repr(drv.InOut(x)) == f"PyGPU.InOut({x!r})"
     with pytest.raises(TypeError, match="Out takes an ndarray"):
         drv.Out([1.0])
     with pytest.raises(ValueError, match="read-only"):
         drv.InOut(np.broadcast_to(np.float32(1), 3))
-    given = drv.InOut(np.ones(2, np.float32))
-    given.array = x
-    assert given.array is x
+    handler = drv.InOut(np.ones(2, np.float32))
+    handler.array = x
+    assert handler.array is x
 
 
 class RecordingHandler(drv.InOut):
@@ -233,14 +233,14 @@ THINGS = {
 }
 
 
-def derived(base, given):
+def derived(base, arguments):
     """Return a subclass whose `__init__` has other parameters than the `__init__` of its base class."""
 
     class Derived(base):
         def __init__(self, owner, *, calls_super=True):
             self.owner = owner
             if calls_super:
-                super().__init__(*given)
+                super().__init__(*arguments)
 
     return Derived
 
@@ -255,8 +255,8 @@ def test_kernel_subclass_may_have_init_with_other_parameters(thing):
 
 @pytest.mark.parametrize("thing", list(THINGS))
 def test_kernel_subclass_without_base_init_raises_at_first_use(thing):
-    base, given = THINGS[thing]
-    made = derived(base, given)("me", calls_super=False)
+    base, arguments = THINGS[thing]
+    made = derived(base, arguments)("me", calls_super=False)
     assert "not made yet" in repr(made)
     with pytest.raises(RuntimeError, match=r"never made: its __init__ is to call super\(\).__init__"):
         made(gpuarray.zeros(3, np.float32)) if thing in KERNELS else made.synchronize()
@@ -266,12 +266,12 @@ def test_kernel_subclass_without_base_init_raises_at_first_use(thing):
 
 @pytest.mark.parametrize("thing", list(THINGS))
 def test_second_call_of_kernel_init_is_rejected(thing):
-    base, given = THINGS[thing]
-    made = base(*given)
+    base, arguments = THINGS[thing]
+    made = base(*arguments)
     with pytest.raises(RuntimeError, match="is made already"):
-        made.__init__(*given)
+        made.__init__(*arguments)
     with pytest.raises(TypeError, match="argument"):
-        base(*given, no_such_argument=1)
+        base(*arguments, no_such_argument=1)
 
 
 def test_derived_kernel_classes_compute_like_base_class():

@@ -81,11 +81,11 @@ def test_variance_with_mean_argument_rejects_what_numpy_rejects(name: str, keywo
         return PyGPU.to_gpu(value) if isinstance(value, np.ndarray) else value
 
     host = np.arange(6.0).reshape(2, 3)
-    given = {"mean": 2.0} | keywords
-    ours = {name: on_device(value) for name, value in given.items()}
+    options = {"mean": 2.0} | keywords
+    ours = {name: on_device(value) for name, value in options.items()}
     assert_same_refusal(
         outcome(lambda: getattr(PyGPU, name)(PyGPU.to_gpu(host), **ours)),
-        outcome(lambda: getattr(np, name)(host, **given)),
+        outcome(lambda: getattr(np, name)(host, **options)),
     )
 
 

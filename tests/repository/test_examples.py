@@ -192,9 +192,9 @@ def test_option_prices_example_matches_numpy_and_closed_form(programs: dict[str,
 
 
 def test_kmeans_example_finds_groups_and_matches_numpy(programs: dict[str, ModuleType]) -> None:
-    given = points()
-    group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, given, 3, 8))
-    expected = programs["kmeans"].kmeans(np, given, 3, 8)
+    inputs = points()
+    group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, inputs, 3, 8))
+    expected = programs["kmeans"].kmeans(np, inputs, 3, 8)
     np.testing.assert_array_equal(group, expected[0])
     np.testing.assert_allclose(centres, expected[1], rtol=1e-12)
     assert all(len(set(group[first::3])) == 1 for first in range(3))

@@ -20,12 +20,12 @@ def moved(value: Any) -> Any:
     return PyGPU.to_gpu(value) if isinstance(value, np.ndarray) else value
 
 
-def check(name: str, host: np.ndarray, *given: Any) -> None:
+def check(name: str, host: np.ndarray, *arguments: Any) -> None:
     target, expected = PyGPU.to_gpu(host), host.copy("K")
-    numpys = outcome(lambda: getattr(np, name).at(expected, *given))
+    numpys = outcome(lambda: getattr(np, name).at(expected, *arguments))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         target[...] = host
-        ours = outcome(lambda function=function: function.at(target, *map(moved, given)))
+        ours = outcome(lambda function=function: function.at(target, *map(moved, arguments)))
         if numpys[0] == "error":
             assert_same_refusal(ours, numpys)
             assert_same(target, host)

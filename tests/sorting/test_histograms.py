@@ -116,10 +116,10 @@ def test_histogram_weights_and_densities_match_numpy() -> None:
     weights = rng.integers(0, 9, 2000)
     a = PyGPU.to_gpu(host)
     for dtype in ("int64", "float32", "complex64"):
-        given = weights.astype(dtype)
+        typed_weights = weights.astype(dtype)
         for bins in (6, [0.0, 2.0, 9.0]):
-            got = np.histogram(a, bins, weights=PyGPU.to_gpu(given))
-            assert_same(got[0], np.histogram(host, bins, weights=given)[0])
+            got = np.histogram(a, bins, weights=PyGPU.to_gpu(typed_weights))
+            assert_same(got[0], np.histogram(host, bins, weights=typed_weights)[0])
     got, expected = PyGPU.histogram(a, 8, density=True), np.histogram(host, 8, density=True)
     np.testing.assert_allclose(got[0].get(), expected[0])
     assert_same(PyGPU.histogram(a, PyGPU.to_gpu(expected[1]))[0], np.histogram(host, expected[1])[0])

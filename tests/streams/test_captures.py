@@ -143,8 +143,8 @@ def test_capture_rejects_launch_with_pycuda_host_arguments(kind: str, pinned: bo
     # the results back. PyGPU raises the error before pinned memory becomes part of the graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
-    given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
-    arguments = (bench.array, given) if kind == "In" else (given, bench.array)
+    handler = getattr(driver, kind)(bench.pinned if pinned else bench.host)
+    arguments = (bench.array, handler) if kind == "In" else (handler, bench.array)
     bench.stream.begin_capture()
     with bench.stream:
         bench.other.fill(1.5)

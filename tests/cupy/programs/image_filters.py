@@ -59,8 +59,8 @@ def main():
     """Print exact measurements of the picture without noise, and the distribution of the noise."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", type=int, default=96)
-    given = parser.parse_args()
-    size = given.size
+    options = parser.parse_args()
+    size = options.size
     centres = [(size // 3, size // 4, 4), (size // 2, 2 * size // 3, 6)]
     clean = blobs(size, centres)
     soft = smoothed(clean, 1.5)

@@ -121,8 +121,8 @@ class CheckedRun(run_tests.Run):
             # These failures must not use up the print limit.
             options["--print-limit"] = "0" if is_strict else options["--print-limit"]
             options["--leak-check"] = "no" if self.options.no_leaks else "full"
-        given = [*self.tool.options, *self.options.option]
-        return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *given]
+        extra_options = [*self.tool.options, *self.options.option]
+        return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *extra_options]
 
     def pytest_words(self, job: Checked) -> list[str]:
         """Return the command-line arguments for Python, by which it runs a batch of tests."""

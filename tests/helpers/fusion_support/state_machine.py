@@ -209,10 +209,10 @@ def writes(fragment: Fragment) -> bool:
     """Return whether a fragment writes into its operands."""
     count = len(fragment.operands)
     views = {count + place for place, line in enumerate(makers(fragment)) if line[0] == "view"}
-    given = set(range(count)) | views
+    known = set(range(count)) | views
     for line in fragment.lines:
         target = {"into": 2, "operator": 2, "masked": 2, "assign": 1}.get(line[0])
-        if target is not None and line[target] in given:
+        if target is not None and line[target] in known:
             return True
     return False
 
