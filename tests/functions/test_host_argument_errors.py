@@ -92,8 +92,10 @@ OWN_ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Yield the tested functions of PyGPU, each with its arguments from `OWN_ARGUMENTS`. The functions in the lists above are
-    omitted."""
+    """Yield the tested functions of PyGPU, each with its arguments from `OWN_ARGUMENTS`.
+
+    The functions in the lists above are omitted.
+    """
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*CREATING.split(), *ACCEPTING_ANY_VALUE.split(), *POLYNOMIALS, *DEPRECATED}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):

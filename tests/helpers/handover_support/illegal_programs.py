@@ -1,4 +1,4 @@
-"""Define programs that pass memory between libraries and break a rule of `rules.py`, each with a legal counterpart.
+"""Define programs that pass memory against `synchronization_rules.py`, each with a legal counterpart.
 
 The other library is the vendor's own functions on a slow stream of the simulated driver. A program returns whether all
 values are right. The driver also reports races between accesses without an order.

@@ -78,7 +78,8 @@ class Baton:
     # True if PyGPU, which owns the memory, has received the stream on which the current library uses the memory. If the
     # value is False, the test finishes the work on that stream before it deletes the library's array, because PyGPU
     # cannot wait for that stream. A library passes its stream only to the library from which it imports the memory. If
-    # one library in the chain passes no stream (`rules.py`), the value therefore stays False for all later libraries.
+    # one library in the chain passes no stream (`synchronization_rules.py`), the value therefore stays False for all
+    # later libraries.
     is_stream_known: bool = True
     # Whether JAX allocated the memory. When the last owner of such memory is dropped,
     # JAX reuses the memory without waiting for other libraries.
