@@ -14,7 +14,7 @@ FUSION_OPERATIONS ?= 1000000
 # The folder of reports and measurements, and the one whose results `make plots` draws.
 RESULTS ?= build/results
 PLOTS_OF ?= docs/results
-# `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
+# `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/case_sampling.py.
 SAMPLE ?= -m "not matrix"
 
 BIN := .venv/bin
@@ -125,7 +125,7 @@ PYTEST := $(BIN)/python -m pytest
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$(lastword $(subst -, ,$@)) $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* bash tests/streams/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* bash tests/streams/run_execution_orders.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
 .eager-on-cuda: export PYGPU_FUSION := off
@@ -146,7 +146,7 @@ PYTEST := $(BIN)/python -m pytest
 .wheel-held: .instructions-counted .venv/.group-check .venv/.group-release .venv/.group-test
 	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
 	export PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu && $(BIN)/python -m PyGPU test && \
-	$(PYTEST) tests/memory/test_collector.py $(PYTEST_ARGS) ) $(part)
+	$(PYTEST) tests/memory/test_garbage_collection.py $(PYTEST_ARGS) ) $(part)
 
 held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 
@@ -202,7 +202,7 @@ fusion-soak: .venv/.extension-quick .venv/.group-test build/simulated/.ready ## 
 	$(call soak_on,fusion_soak,$(FUSION_OPERATIONS),cuda hip)
 
 fusion-mutations: .venv/.group-test build/simulated/.ready ## Leave out each place that launches pending operations: a test must see it
-	mkdir -p $(RESULTS) && $(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
+	mkdir -p $(RESULTS) && $(BIN)/python tests/fusion/flush_mutations.py --markdown $(RESULTS)/closing_calls.md
 
 hazard-mutations: .venv/.created ## Remove each wait and each record of the hazard tracking: the model checker must fail
 	$(BIN)/python tests/hazard_model/mutations.py
@@ -286,7 +286,7 @@ build/dev-package/.made build/release-package/.made: build/%-package/.made: $(RU
 build/amd/.ready: tests/fetch_amd_runtime.sh
 build/fortran/.ready: tests/fetch_gfortran.sh
 build/torch/.ready: tests/fetch_torch.sh .venv/.created
-build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_packages.sh
+build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_debian_packages.sh
 	bash $(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
 
 .tools/.cargo-%: | .venv/.created

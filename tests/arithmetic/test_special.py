@@ -43,7 +43,7 @@ def test_special_functions_stay_within_documented_error_in_ulps(name: str, kind:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "expected"),
+    ("name", "arguments", "expected"),
     [
         ("erf", [0.0, np.inf, -np.inf, np.nan], [0.0, 1.0, -1.0, np.nan]),
         ("erfc", [0.0, np.inf, -np.inf, np.nan], [1.0, 0.0, 2.0, np.nan]),
@@ -62,9 +62,9 @@ def test_special_functions_stay_within_documented_error_in_ulps(name: str, kind:
     ],
 )
 def test_special_functions_return_limits_at_infinity_and_poles(
-    name: str, given: list[float], expected: list[float]
+    name: str, arguments: list[float], expected: list[float]
 ) -> None:
-    actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(given, "float32"))).get()
+    actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(arguments, "float32"))).get()
     np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7, equal_nan=True)
 
 

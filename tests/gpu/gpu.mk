@@ -24,7 +24,7 @@ gpu-test-hip: .gpu-package ## The same on the HIP backend, whose calls a test li
 gpu-large: .gpu-package ## Check each kind of operation on arrays of more than 2^31 elements, report in RESULTS (LARGE_ARGS)
 	mkdir -p $(RESULTS)
 	export PYTHONPATH=tests/helpers$${PYTHONPATH:+:$$PYTHONPATH}; \
-	$(ON_CUDA) $(PYTHON) tests/gpu/large/run_large.py --json $(RESULTS)/large.json $(LARGE_ARGS)
+	$(ON_CUDA) $(PYTHON) tests/gpu/large_arrays/run_large.py --json $(RESULTS)/large.json $(LARGE_ARGS)
 
 SANITIZER_TOOLS ?= memcheck racecheck initcheck synccheck
 # SANITIZE_ARGS are files, folders and options of tests/gpu/sanitize.py.

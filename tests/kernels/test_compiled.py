@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support_kernels import module_or_skip
 
 BACKEND = PyGPU.backend_name()
-ON_A_DEVICE = BACKEND != "cpu" and simulated.driver() is None
+ON_A_DEVICE = BACKEND != "cpu" and simulated_driver.driver() is None
 SOURCE = r"""
 __constant__ float factors[4];
 
@@ -300,11 +300,11 @@ except PyGPU.BackendUnavailableError as error:
     print(error)
 """
 
-    def told() -> str:
+    def output() -> str:
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
         return done.stdout
 
-    absent = told()
+    absent = output()
     assert "nothing that disassembles was found" in absent or "one" in absent
     if "searched:" in absent:
         assert f"{tool}: not on PATH" in absent
@@ -314,6 +314,6 @@ except PyGPU.BackendUnavailableError as error:
         '#!/bin/sh\nfor last; do :; done\necho "told of $last"; /usr/bin/head -c 4 "$last" | /usr/bin/od -c\n'
     )
     fake.chmod(0o755)
-    text = told()
+    text = output()
     assert "told of module" in text
     assert "E   L   F" in text

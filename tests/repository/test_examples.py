@@ -107,24 +107,24 @@ def test_waves_example_matches_numpy() -> None:
 
 def test_zones_example_assigns_nearest_city() -> None:
     example = load("time_zones")
-    places = example.directions(np.random.default_rng(3).uniform(-89, 89, (20, 2)) * (1, 2))
+    positions = example.directions(np.random.default_rng(3).uniform(-89, 89, (20, 2)) * (1, 2))
     height, width = 12, 24
     latitude = np.pi * (0.5 - (np.arange(height) + 0.5) / height)[:, None] + np.zeros(width)
     longitude = np.pi * (2 * (np.arange(width) + 0.5) / width - 1) + np.zeros((height, 1))
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
-    products = points @ places.T
-    chosen = example.zones(places, width, height).get().ravel()
+    products = points @ positions.T
+    chosen = example.zones(positions, width, height).get().ravel()
     # A point may be equally near to two cities. The example may choose either city.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 
 def test_walks_example_counts_every_walk_at_each_step() -> None:
     example = load("random_walks")
-    places = example.walks(300, 40)
-    seen = example.visits(places, 19.0, 50)
+    positions = example.walks(300, 40)
+    seen = example.visits(positions, 19.0, 50)
     assert seen.shape == (50, 40)
     assert (seen.sum(axis=0) == 300).all()
-    middle = np.abs(places.get()) < 0.76  # Select the two histogram intervals next to position 0.
+    middle = np.abs(positions.get()) < 0.76  # Select the two histogram intervals next to position 0.
     assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
 
 
@@ -194,9 +194,9 @@ def test_option_prices_example_matches_numpy_and_closed_form(programs: dict[str,
 
 
 def test_kmeans_example_finds_groups_and_matches_numpy(programs: dict[str, ModuleType]) -> None:
-    given = points()
-    group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, given, 3, 8))
-    expected = programs["kmeans"].kmeans(np, given, 3, 8)
+    inputs = points()
+    group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, inputs, 3, 8))
+    expected = programs["kmeans"].kmeans(np, inputs, 3, 8)
     np.testing.assert_array_equal(group, expected[0])
     np.testing.assert_allclose(centres, expected[1], rtol=1e-12)
     assert all(len(set(group[first::3])) == 1 for first in range(3))

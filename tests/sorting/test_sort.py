@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU._host_arrays import sorting
 from support import assert_same, assert_same_refusal, outcome
 
 PyGPU.device_count()
 # Only a few cases of each kind run on a simulated GPU, because a simulated GPU compiles each kernel as a host program.
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
 FEW = ["bool", "int8", "float16", "float32", "uint64", "complex64", "complex128"]
@@ -101,10 +101,10 @@ def test_in_place_sort_does_not_change_address_of_array(length: int, dtype: str)
     assert array.ptr == address
     np.testing.assert_array_equal(array.get(), np.sort(host))
     whole = PyGPU.to_gpu(host)
-    part, wanted = whole[::-1, 5:-3:2], host.copy()
+    part, expected = whole[::-1, 5:-3:2], host.copy()
     part.sort(axis=0)
-    wanted[::-1, 5:-3:2].sort(axis=0)
-    np.testing.assert_array_equal(whole.get(), wanted)
+    expected[::-1, 5:-3:2].sort(axis=0)
+    np.testing.assert_array_equal(whole.get(), expected)
 
 
 def test_signs_of_zeros_are_unchanged_by_sort() -> None:

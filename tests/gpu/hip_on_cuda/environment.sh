@@ -19,7 +19,7 @@ mkdir -p "$build"
 make_library() {
     library=$build/$1 text=$source/$2.c
     shift 2
-    if [ ! -e "$library" ] || [ -n "$(find "$text" "$source/opened.h" -newer "$library")" ]; then
+    if [ ! -e "$library" ] || [ -n "$(find "$text" "$source/library_loader.h" -newer "$library")" ]; then
         # shellcheck disable=SC2086
         "$@" -O2 -shared -o "$library" "$text" $libraries
     fi
