@@ -14,7 +14,7 @@ FUSION_OPERATIONS ?= 1000000
 # The folder of reports and measurements, and the one whose results `make plots` draws.
 RESULTS ?= build/results
 PLOTS_OF ?= docs/results
-# `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
+# `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/case_sampling.py.
 SAMPLE ?= -m "not matrix"
 
 BIN := .venv/bin
@@ -57,10 +57,10 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.extension-quick ## Install into .venv and run the main job on a real file, on whatever device there is
-	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/feature_tour.py
 
 names: .venv/.created ## Write the index and the stubs of public names from their declarations, and random kernels
-	$(BIN)/python tools/names.py
+	$(BIN)/python tools/name_index.py
 	$(BIN)/python tools/random_kernels.py
 
 format: .venv/.group-check ## Format Rust and Python, and correct what ruff can
@@ -79,22 +79,22 @@ try: .venv/.extension-dev .venv/.group-test build/simulated/.ready ## Run the te
 
 # The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
-	+@MAKE="$(MAKE)" bash tools/at_once.sh $(TESTS)
+	+@MAKE="$(MAKE)" bash tools/make_in_parallel.sh $(TESTS)
 
 # Make begins a part whose prerequisites are missing after all others; so these are made before, the longest first.
 ci: .venv/.group-build ## `make check` and `make test` in one run, with no pause between their parts
 	-+@$(MAKE) --no-print-directory --keep-going -j3 .venv/.extension-dev .tools/.cargo-deny-$(CARGO_DENY_VERSION) \
 	    build/simulated/.ready .venv/.group-check .venv/.group-docs .venv/.group-test build/amd/.ready
-	+@MAKE="$(MAKE)" bash tools/at_once.sh $(TESTS) $(CHECKS)
+	+@MAKE="$(MAKE)" bash tools/make_in_parallel.sh $(TESTS) $(CHECKS)
 
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
 	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
 	@TEST_ALL=1 PYGPU_FUSION=off $(MAKE) --no-print-directory test SAMPLE= TESTS=".on-cuda .fusion-on-cuda .on-hip"
 
 check: .venv/.created ## Formatting, lints, spelling, types, stubs, licences, the site
-	+@MAKE="$(MAKE)" bash tools/at_once.sh $(CHECKS)
+	+@MAKE="$(MAKE)" bash tools/make_in_parallel.sh $(CHECKS)
 
-# What a part prints goes into build/parts and, at its end, to the screen: tools/at_once.sh.
+# What a part prints goes into build/parts and, at its end, to the screen: tools/make_in_parallel.sh.
 log = build/parts/$(@:.%=%)
 part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
 
@@ -125,7 +125,7 @@ PYTEST := $(BIN)/python -m pytest
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$(lastword $(subst -, ,$@)) $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* bash tests/streams/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* bash tests/streams/run_execution_orders.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
 .eager-on-cuda: export PYGPU_FUSION := off
@@ -146,17 +146,17 @@ PYTEST := $(BIN)/python -m pytest
 .wheel-held: .instructions-counted .venv/.group-check .venv/.group-release .venv/.group-test
 	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
 	export PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu && $(BIN)/python -m PyGPU test && \
-	$(PYTEST) tests/memory/test_collector.py $(PYTEST_ARGS) ) $(part)
+	$(PYTEST) tests/memory/test_garbage_collection.py $(PYTEST_ARGS) ) $(part)
 
 held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 
 # Cargo lets one command at a time use a folder of objects. A part that shares one comes after the build that uses it, instead
 # of waiting for the lock in the place of another part.
 .lint-rust: .venv/.extension-dev
-	@bash tools/all_of.sh "$(CARGO) fmt --all --check" "$(LIKE_MATURIN) $(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
+	@bash tools/run_all_commands.sh "$(CARGO) fmt --all --check" "$(LIKE_MATURIN) $(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
 
 .lint-others: .tools/.cargo-deny-$(CARGO_DENY_VERSION) build/simulated/.ready
-	@bash tools/all_of.sh \
+	@bash tools/run_all_commands.sh \
 	    "$(CARGO) fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml" \
 	    "$(CARGO) clippy --locked --all-targets $(SIMULATED) -- -D warnings" \
 	    "$(CARGO) fmt --check --manifest-path tests/hazard_model/Cargo.toml" \
@@ -164,7 +164,7 @@ held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
 .lint-python: .venv/.extension-dev .venv/.group-check
-	@bash tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" "bash tools/release/lint_workflows.sh $(BIN)" \
+	@bash tools/run_all_commands.sh "$(BIN)/python tools/name_index.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" "bash tools/release/lint_workflows.sh $(BIN)" \
 	    "$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so" \
 	    "$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core" $(part)
 
@@ -185,8 +185,8 @@ array-api: .venv/.extension-dev .venv/.group-test .venv/.group-array-api ## Run 
 # Counts, not times: they mean something on a busy machine too. They need a release build of their own, so that the
 # development build in .venv stays. INSTRUCTIONS=--update takes the counts as the new baseline.
 VALGRIND := $(shell command -v valgrind)
-instructions: $(if $(VALGRIND),build/release-package/.made) ## Count the instructions of small calls and hold them against benches/instructions.json (needs valgrind)
-	@$(if $(VALGRIND),PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instructions.py $(INSTRUCTIONS),\
+instructions: $(if $(VALGRIND),build/release-package/.made) ## Count the instructions of small calls and hold them against benches/instruction_counts.json (needs valgrind)
+	@$(if $(VALGRIND),PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instruction_counts.py $(INSTRUCTIONS),\
 	echo "instruction counts are skipped: valgrind is not installed")
 
 fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group-test .venv/.group-fuzz ## Let each fuzzer look for FUZZ_SECONDS (needs Rust's nightly toolchain)
@@ -202,7 +202,7 @@ fusion-soak: .venv/.extension-quick .venv/.group-test build/simulated/.ready ## 
 	$(call soak_on,fusion_soak,$(FUSION_OPERATIONS),cuda hip)
 
 fusion-mutations: .venv/.group-test build/simulated/.ready ## Leave out each place that launches pending operations: a test must see it
-	mkdir -p $(RESULTS) && $(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
+	mkdir -p $(RESULTS) && $(BIN)/python tests/fusion/flush_mutations.py --markdown $(RESULTS)/closing_calls.md
 
 hazard-mutations: .venv/.created ## Remove each wait and each record of the hazard tracking: the model checker must fail
 	$(BIN)/python tests/hazard_model/mutations.py
@@ -226,7 +226,7 @@ sdist: .venv/.group-build .venv/.group-release ## Build the source distribution 
 bill: .venv/.group-release ## Write build/PyGPU.cdx.json, the list of crates and headers in the wheel (CycloneDX)
 	mkdir -p build
 	$(BIN)/python tools/release/sbom.py build/PyGPU.cdx.json
-	$(BIN)/python tools/release/valid_bill.py build/PyGPU.cdx.json
+	$(BIN)/python tools/release/validate_sbom.py build/PyGPU.cdx.json
 
 release-check: ## Run all parts of a release that need no hosted runner, in a new clone of the last commit
 	bash tools/release/release_check.sh
@@ -286,7 +286,7 @@ build/dev-package/.made build/release-package/.made: build/%-package/.made: $(RU
 build/amd/.ready: tests/fetch_amd_runtime.sh
 build/fortran/.ready: tests/fetch_gfortran.sh
 build/torch/.ready: tests/fetch_torch.sh .venv/.created
-build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_packages.sh
+build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_debian_packages.sh
 	bash $(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
 
 .tools/.cargo-%: | .venv/.created

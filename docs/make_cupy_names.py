@@ -10,8 +10,8 @@ from pathlib import Path
 
 from generated_table import with_table
 
-from PyGPU._cupy.missing import MISSING, missing_text
-from PyGPU._cupy.names import has_own_parameters
+from PyGPU._cupy.lazy_names import has_own_parameters
+from PyGPU._cupy.missing_names import MISSING, missing_text
 from PyGPU._names import index
 
 PAGE = Path(__file__).parent / "porting_from_cupy.md"
@@ -74,7 +74,7 @@ def table() -> str:
     for module, names in found.items():
         lacking = [name for name in names if not hasattr(importlib.import_module(f"PyGPU.{module}"), name)]
         if lacking:
-            raise LookupError(f"PyGPU/_cupy/missing.py: add with a replacement: {module}: {lacking}")
+            raise LookupError(f"PyGPU/_cupy/missing_names.py: add with a replacement: {module}: {lacking}")
     text = f"### `cupy`\n\n{table_of_package(found.pop('cupy'))}\n### Other modules\n\n| module | names |\n|---|---|\n"
     found = dict(sorted({**found, **names_of_cuda()}.items()))
     text += "".join(f"| `{module}` | {quoted(names)} |\n" for module, names in found.items() if names)

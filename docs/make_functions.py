@@ -13,7 +13,7 @@ from generated_table import with_table
 import PyGPU
 from PyGPU._names import index
 from PyGPU._protocols import function_table
-from PyGPU._protocols.not_planned import NOT_PLANNED
+from PyGPU._protocols.not_planned_names import NOT_PLANNED
 
 PAGE = Path(__file__).parent / "array_api.md"
 
@@ -56,7 +56,7 @@ def table() -> str:
     lacking = everything - ours - function_table.names()
     unknown = sorted(lacking - set(reasons)) + sorted(set(reasons) & ours)
     if unknown:
-        raise LookupError(f"PyGPU/_protocols/not_planned.py: add with a replacement, or remove: {unknown}")
+        raise LookupError(f"PyGPU/_protocols/not_planned_names.py: add with a replacement, or remove: {unknown}")
     parts = [
         f"PyGPU provides {len(ours)} of the {len(everything)} names in the main module of NumPy {np.__version__}.\n",
         f"\n**Elementwise functions**, called as `PyGPU.f(a)` or `np.f(a)`:\n\n{listed(ufuncs)}",

@@ -104,7 +104,7 @@ SECTIONS = [
         "The table compares deferred arithmetic with compilers of expressions. PyGPU computes each expression in one "
         "launch.",
     ),
-    of_bench("Stencils and long functions", "neighbours",
+    of_bench("Stencils and long functions", "stencils",
         "The table gives the bytes of planes of 1 GiB that must be read and written, per second.",
     ),
     of_bench(
@@ -112,7 +112,7 @@ SECTIONS = [
         "The table gives the speed of reductions of arrays of 1 GiB, over all elements and along one axis.",
     ),
     of_bench("Scans", "scans", "The table gives the speed of `cumsum` and other scans along each axis."),
-    of_bench("Sorting", "order", "The table gives the sorted elements (keys) per second, in 10^9."),
+    of_bench("Sorting", "sorting", "The table gives the sorted elements (keys) per second, in 10^9."),
     of_bench(
         "Selection", "selection", "The table gives the speed of selections by masks and index arrays in device memory."
     ),
@@ -133,7 +133,7 @@ SECTIONS = [
         "PyGPU computes the 64-bit Philox generator of NumPy. torch and CuPy use 32-bit generators.",
     ),
     Section(
-        "Between two GPUs", "peer", report.speed_table, "make gpu-bench-peer",
+        "Between two GPUs", "peer_transfers", report.speed_table, "make gpu-bench-peer",
         "The table compares copies with the driver's copy, and sums over both GPUs with torch's sums by NCCL.",
     ),
 ]  # fmt: skip

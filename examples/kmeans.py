@@ -24,8 +24,8 @@ if __name__ == "__main__":
     from matplotlib.figure import Figure
 
     random = np.random.default_rng(1)
-    places = np.array([(-5, -3), (-4, 4), (0, 0), (4, 4), (5, -3)])
-    points = places[random.integers(5, size=20_000)] + 1.2 * random.standard_normal((20_000, 2))
+    group_centres = np.array([(-5, -3), (-4, 4), (0, 0), (4, 4), (5, -3)])
+    points = group_centres[random.integers(5, size=20_000)] + 1.2 * random.standard_normal((20_000, 2))
     group, centres = (array.get() for array in kmeans(PyGPU, points, 5, 30))
     axes = (figure := Figure(figsize=(8, 5))).subplots()
     axes.scatter(*points.T, c=group, s=1, cmap="tab10")

@@ -136,5 +136,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device-pointers", action="store_true")
     parser.add_argument("--elements", type=int, default=1 << 20)
-    given = parser.parse_args()
-    main(given.elements, given.device_pointers)
+    arguments = parser.parse_args()
+    main(arguments.elements, arguments.device_pointers)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
+import case_sampling
 import PyGPU
-import sampling
-import simulated
+import simulated_driver
 from gpu import kernel_library, support
 from PyGPU import _core
 
@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "enough_on(backends): the same everywhere; other simulated GPUs leave it out")
     config.addinivalue_line("markers", "whole_device: fills the device's memory; no other process may use the device")
     config.addinivalue_line(
-        "markers", "sampled(on, elsewhere): `make test` runs a sample of the cases: helpers/sampling.py"
+        "markers", "sampled(on, elsewhere): `make test` runs a sample of the cases: helpers/case_sampling.py"
     )
     config.addinivalue_line("markers", "matrix: a case outside the sample, which `make test-all` runs")
 
@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     backend = PyGPU.backend_name()
     is_simulated = backend != "cpu" and support.is_simulated()
-    sampling.mark(items, backend, is_simulated)
+    case_sampling.mark(items, backend, is_simulated)
     if not is_simulated:
         return
 
@@ -62,7 +62,7 @@ def young_heap() -> None:
 def no_findings(request: pytest.FixtureRequest) -> Iterator[None]:
     """Check after each test that the simulated driver has reported no misuse."""
     yield
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         return
     reports = driver.reports()
@@ -121,7 +121,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
     Tests that need fixtures in addition to their parameters do not run.
     """
     chosen = [item for item in request.session.items if item.path == request.path]
-    simulated.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)
+    simulated_driver.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def block() -> Iterator[PyGPU.GPUArray]:
 def late() -> Iterator[None]:
     """Make the simulated driver delay work at random, so that a wrong execution order gives wrong values."""
     PyGPU.zeros(1)
-    found = simulated.driver()
+    found = simulated_driver.driver()
     if found is not None:
         found.delay(0, most=300)
     yield

@@ -2,8 +2,8 @@
 # Installs gfortran into `bin` of the folder named by the argument, if the machine has none. The compiler comes from a
 # package of Debian or a derived distribution. It has the version of the machine's gcc, whose linker and libraries it
 # uses.
-# shellcheck source=tests/unpack_packages.sh
-. "$(dirname "$0")/unpack_packages.sh"
+# shellcheck source=tests/unpack_debian_packages.sh
+. "$(dirname "$0")/unpack_debian_packages.sh"
 rm -rf "$folder/bin"
 if command -v gfortran > /dev/null; then
     # Keep no package: if the machine's gfortran is removed later, the next run of this script fetches one.

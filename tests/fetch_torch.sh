@@ -7,8 +7,8 @@
 version=2.15.0
 index=https://download.pytorch.org/whl/cpu
 python=$2
-# shellcheck source=tests/unpack_packages.sh
-. "$(dirname "$0")/unpack_packages.sh"
+# shellcheck source=tests/unpack_debian_packages.sh
+. "$(dirname "$0")/unpack_debian_packages.sh"
 rm -f "$folder/environment"
 
 # Succeeds if PYTHON can import torch with gloo.

@@ -45,7 +45,7 @@ def edits() -> dict[str, tuple[float, float]]:
     commands = [["cargo", "check", "--package", "pygpu-python"], ["make", ".venv/.extension-dev"]]
     for command in commands:
         seconds(command, ROOT)
-    found = {}
+    medians = {}
     for member in members:
         root = ROOT / member / "lib.rs"
         text, times = root.read_text(), []
@@ -55,8 +55,8 @@ def edits() -> dict[str, tuple[float, float]]:
                 times.append(seconds(command, ROOT))
             finally:
                 root.write_text(text)
-        found[member] = (times[0], times[1])
-    return found
+        medians[member] = (times[0], times[1])
+    return medians
 
 
 def main() -> None:

@@ -97,28 +97,28 @@ def rust_lines(text: str) -> int:
 
 def docstring_lines(text: str) -> set[int]:
     """Return the line numbers of docstrings, including texts that document a name."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return found
+            numbers.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return numbers
 
 
 def python_lines(text: str) -> int:
     """Return how many lines of code a Python file has."""
-    given, code = text.splitlines(), set[int]()
+    lines, code = text.splitlines(), set[int]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in NOT_CODE:
             code.update(range(token.start[0], token.end[0] + 1))
-    return sum(1 for number in code - docstring_lines(text) if given[number - 1].strip())
+    return sum(1 for number in code - docstring_lines(text) if lines[number - 1].strip())
 
 
 def is_counted(path: str, text: str) -> bool:
     """Return whether a file is written by hand and is not a test."""
-    place = PurePosixPath(path)
-    is_test = "tests" in place.parts or place.name in ("tests.rs", "conftest.py")
+    file = PurePosixPath(path)
+    is_test = "tests" in file.parts or file.name in ("tests.rs", "conftest.py")
     head = "\n".join(text.split("\n", 3)[:3])
-    return place.suffix in LANGUAGES and not is_test and not GENERATED.search(head)
+    return file.suffix in LANGUAGES and not is_test and not GENERATED.search(head)
 
 
 def folder(path: str) -> str:
@@ -129,12 +129,12 @@ def folder(path: str) -> str:
 
 def count(files: Mapping[str, str]) -> Counter[tuple[str, str]]:
     """Return the number of lines of code by folder and language; `files` maps paths to texts."""
-    found: Counter[tuple[str, str]] = Counter()
+    lines: Counter[tuple[str, str]] = Counter()
     for path, text in files.items():
         if is_counted(path, text):
             language = LANGUAGES[PurePosixPath(path).suffix]
-            found[folder(path), language] += rust_lines(text) if language == "Rust" else python_lines(text)
-    return found
+            lines[folder(path), language] += rust_lines(text) if language == "Rust" else python_lines(text)
+    return lines
 
 
 def git(*arguments: str) -> bytes:
@@ -154,19 +154,19 @@ def in_the_tree() -> dict[str, str]:
 
 def at(revision: str) -> dict[str, str]:
     """Return the texts of the Rust and Python files of a revision by path."""
-    found = {}
+    texts = {}
     with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", revision))) as archive:
         for member in archive:
             content = archive.extractfile(member) if PurePosixPath(member.name).suffix in LANGUAGES else None
             if content is not None:
-                found[member.name] = content.read().decode()
-    return found
+                texts[member.name] = content.read().decode()
+    return texts
 
 
 def table(now: Counter[tuple[str, str]], before: Counter[tuple[str, str]] | None) -> Iterator[str]:
     """Return the lines of a table: an entry for each folder, for each language, and for all files."""
     rows = sorted({*now, *(before or ())})
-    kept = [(f"{place} ({language})", [(place, language)]) for place, language in rows]
+    kept = [(f"{folder_name} ({language})", [(folder_name, language)]) for folder_name, language in rows]
     kept += [(language, [row for row in rows if row[1] == language]) for language in sorted(set(LANGUAGES.values()))]
     kept.append(("all", rows))
     width = max(len(name) for name, _ in kept)

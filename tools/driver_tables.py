@@ -242,24 +242,24 @@ def crate(name: str, file: str) -> list[Path]:
     versions = [one["version"] for one in lock["package"] if one["name"] == name]
     newest = max(versions, key=lambda text: [int(part) for part in re.findall(r"\d+", text)])
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    found = sorted(home.glob(f"registry/src/*/{name}-{newest}/src/{file}"))
-    if not found:
+    files = sorted(home.glob(f"registry/src/*/{name}-{newest}/src/{file}"))
+    if not files:
         raise NoBindings(f"{name} {newest} is not in {home}: run cargo fetch")
-    return found
+    return files
 
 
 def enumerations(text: str) -> dict[str, dict[str, int]]:
     """Return the members and numbers of each enumeration; a number of the release `PREFERRED` has precedence."""
-    found: dict[str, dict[str, int]] = {}
+    enumerations_by_name: dict[str, dict[str, int]] = {}
     for preferred in (True, False):
         for attributes, name, body in ENUM.findall(text):
             if (PREFERRED in attributes or "feature" not in attributes) == preferred:
                 for member, number in re.findall(r"(\w+) = (-?\d+),", body):
-                    found.setdefault(name, {}).setdefault(member, int(number))
+                    enumerations_by_name.setdefault(name, {}).setdefault(member, int(number))
     for alias, name, member in ALIAS.findall(text):
-        if member in found.get(name, {}):
-            found[name].setdefault(alias, found[name][member])
-    return found
+        if member in enumerations_by_name.get(name, {}):
+            enumerations_by_name[name].setdefault(alias, enumerations_by_name[name][member])
+    return enumerations_by_name
 
 
 def driver() -> tuple[dict[str, dict[str, int]], dict[str, int]]:
@@ -297,7 +297,7 @@ def enums_module() -> str:
     return (
         f'"""PyCUDA\'s enumerations, with the driver\'s numbers. Written by tools/driver_tables.py."""\n\n'
         "from __future__ import annotations\n\n"
-        f"from PyGPU._native.enumeration import NamedNumber\n\n__all__ = [\n{listed}]\n\n\n{classes}"
+        f"from PyGPU._pycuda.named_enums import NamedNumber\n\n__all__ = [\n{listed}]\n\n\n{classes}"
     )
 
 
@@ -306,7 +306,7 @@ def attributes_module() -> str:
     known, _ = driver()
     return (
         '"""CUDA\'s device attributes, under PyCUDA\'s names. Written by tools/driver_tables.py."""\n\n'
-        "from __future__ import annotations\n\nfrom PyGPU._native.enumeration import NamedNumber\n\n"
+        "from __future__ import annotations\n\nfrom PyGPU._pycuda.named_enums import NamedNumber\n\n"
         f'__all__ = ["device_attribute"]\n\n\n{rendered("device_attribute", known)}'
     )
 
@@ -316,15 +316,15 @@ def errors_module() -> str:
     table = runpy.run_path(str(ERRORS))
     texts = dict([*table["CUDA_ERRORS"].values(), *table["HIP_ERRORS"].values()])
     cuda, hip = cuda_errors(), hip_errors()
-    wanted = {
+    names_by_table = {
         "CUDA_ERRORS": cuda,
         "HIP_ERRORS": {number: hip[number] for number in sorted(table["HIP_ERRORS"])},
     }
-    untold = [name for names in wanted.values() for name in names.values() if name not in texts]
+    untold = [name for names in names_by_table.values() for name in names.values() if name not in texts]
     if untold:
         raise SystemExit(f"say in {ERRORS.name} what the runtime says of {', '.join(untold)}")
     text = ERRORS.read_text()
-    for variable, names in wanted.items():
+    for variable, names in names_by_table.items():
         rows = "".join(row(number, name, texts[name]) for number, name in names.items())
         start = text.index("{\n", text.index(f"{variable}:")) + 2
         text = text[:start] + rows + text[text.index("\n}\n", start) + 1 :]
@@ -351,10 +351,10 @@ def tables() -> dict[Path, str]:
 def main() -> None:
     """Write the generated files."""
     try:
-        found = tables()
+        texts = tables()
     except NoBindings as error:
         sys.exit(str(error))
-    for path, text in found.items():
+    for path, text in texts.items():
         path.write_text(text)
 
 

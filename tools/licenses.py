@@ -36,14 +36,14 @@ def linked() -> set[tuple[str, str]]:
 
     Crates of procedural macros are excluded, because they run only during compilation.
     """
-    found: set[tuple[str, str]] = set()
+    packages: set[tuple[str, str]] = set()
     for target in TARGETS:
         tree = cargo(
             *("tree", "--package", "pygpu-python", "--edges", "normal,no-proc-macro", "--prefix", "none"),
             *("--format", "{p}", "--target", target),
         )
-        found |= set(re.findall(r"^(\S+) v(\S+)", tree, re.MULTILINE))
-    return {crate for crate in found if not crate[0].startswith("pygpu-")}
+        packages |= set(re.findall(r"^(\S+) v(\S+)", tree, re.MULTILINE))
+    return {crate for crate in packages if not crate[0].startswith("pygpu-")}
 
 
 def text_of(folder: Path) -> str:

@@ -2,8 +2,7 @@
 
 python tools/lint_language.py [--counts] [PATH ...]
 
-Without paths the script reads all tracked files except those of the list `NOT_YET`. `--counts` prints the number of
-reports for each folder, including the files of `NOT_YET`; a file without reports is to be removed from `NOT_YET`.
+Without paths the script reads all tracked files. `--counts` prints the number of reports for each folder.
 """
 
 from __future__ import annotations
@@ -63,16 +62,8 @@ ALLOWED = {
     ("docs/design/style.md", "who calls"): "an example of what to replace",
     ("src/python/kernel/argument.rs", "lenders"): "name of a parameter",
 }
-# Files that still use the words. Files are removed from this list, never added.
-NOT_YET = (
-    # Comments in these files are part of a kernel's source, and hence of the key of its cached image.
-    *("src/ops/product/tile.cu", "src/ops/product/vector.cu", "src/ops/random/philox.cu"),
-    *("src/ops/reductions/reduce.cu", "src/ops/reductions/scan/row_scan.cu", "src/ops/reductions/scan/column_scan.cu"),
-    *("src/ops/selection/compact.cu", "src/ops/sorting/block_sort.cu", "src/ops/sorting/decoupled_lookback.cu"),
-    *("src/ops/sorting/radix_sort.cu", "src/ops/sorting/equal_runs.cu"),
-)
 # Files that are generated, historic, or written by other projects.
-NEVER = ("docs/results/", "docs/licenses_of_crates.txt", "benches/instructions.json")
+NEVER = ("docs/results/", "docs/licenses_of_crates.txt", "benches/instruction_counts.json")
 
 PATTERN = re.compile(
     r"(?<![\w-])(?:" + "|".join(f"(?P<w{n}>{word})" for n, word in enumerate(WORDS)) + r")(?![\w-])", re.IGNORECASE
@@ -159,12 +150,10 @@ def main() -> int:
             print(f"{count:6} {folder}")
         return 0
     files = [file for file in tracked() if not options.paths or file.startswith(tuple(options.paths))]
-    if not options.paths:
-        files = [file for file in files if not file.startswith(NOT_YET)]
-    found = [(file, *report) for file in files for report in reports(file)]
-    for file, line, word, replacement in found:
+    entries = [(file, *report) for file in files for report in reports(file)]
+    for file, line, word, replacement in entries:
         print(f"{file}:{line}: '{word}': write {replacement}")
-    return 1 if found else 0
+    return 1 if entries else 0
 
 
 if __name__ == "__main__":

@@ -62,11 +62,13 @@ def kind(value: Any) -> str:
 def parameters(function: Any) -> list[str]:
     """Return the parameter names of a function, with stars for variable ones; no names if the signature is unknown."""
     try:
-        found = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         return []
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return [stars.get(one.kind, "") + one.name for one in found if one.name not in ("self", "cls")]
+    return [
+        stars.get(one.kind, "") + one.name for one in signature.parameters.values() if one.name not in ("self", "cls")
+    ]
 
 
 def names_of(module: ModuleType) -> list[str]:
@@ -104,9 +106,9 @@ def described() -> Iterator[str]:
                 and not (of_another_dtype and "float32" not in name)
             ):
                 met.add((id(value), name))
-                for member, found in members(value):
-                    found = found.__func__ if isinstance(found, staticmethod | classmethod) else found
-                    yield f"{path}.{name} {member} {kind(found)}"
+                for member, attribute in members(value):
+                    attribute = attribute.__func__ if isinstance(attribute, staticmethod | classmethod) else attribute
+                    yield f"{path}.{name} {member} {kind(attribute)}"
 
 
 if __name__ == "__main__":

@@ -72,17 +72,17 @@ class Item:
         for each in self.attributes:
             if signature := re.search(r"(?<!text_)signature *= *(?=\()", each):
                 each = each[: signature.start()] + each[closing(each, signature.end()) :]
-            found = re.search(rf'(?<!\w){name} *= *"((?:[^"\\]|\\.)*)"', each, re.DOTALL)
-            if re.match(r"#\[py", each) and found:
-                return re.sub(r"\\\n\s*", "", found[1]).replace('\\"', '"')
+            match = re.search(rf'(?<!\w){name} *= *"((?:[^"\\]|\\.)*)"', each, re.DOTALL)
+            if re.match(r"#\[py", each) and match:
+                return re.sub(r"\\\n\s*", "", match[1]).replace('\\"', '"')
         return None
 
     def signature(self) -> tuple[list[Parameter], str | None] | None:
         """Return the parameters and the result type of the item's pyo3 signature; None if the item has no signature."""
         for each in self.attributes:
-            if found := re.search(r"(?<!text_)signature *= *(?=\()", each):
-                close = closing(each, found.end())
-                inside = split(each[found.end() + 1 : close])
+            if match := re.search(r"(?<!text_)signature *= *(?=\()", each):
+                close = closing(each, match.end())
+                inside = split(each[match.end() + 1 : close])
                 returns = re.match(r'\s*->\s*"([^"]*)"', each[close + 1 :])
                 return [parameter(part) for part in inside], returns[1].replace("'", '"') if returns else None
         return None
@@ -153,11 +153,11 @@ def split(text: str) -> list[str]:
 
 def parameter(text: str) -> Parameter:
     """Parse one parameter or separator of a signature of pyo3."""
-    found = re.fullmatch(r'([*/]*(?:r#)?\w*)(?: *: *"([^"]*)")?(?: *= *(.*))?', text, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r'([*/]*(?:r#)?\w*)(?: *: *"([^"]*)")?(?: *= *(.*))?', text, re.DOTALL)
+    if match is None:
         raise ValueError(f"no parameter of a signature: {text!r}")
-    kind = None if found[2] is None else found[2].replace("'", '"')
-    return Parameter(found[1].replace("r#", ""), kind, None if found[3] is None else python_value(found[3]))
+    kind = None if match[2] is None else match[2].replace("'", '"')
+    return Parameter(match[1].replace("r#", ""), kind, None if match[3] is None else python_value(match[3]))
 
 
 def python_value(text: str) -> str:
@@ -203,10 +203,10 @@ def items(path: Path, text: str) -> Iterator[Item]:
             continue
         number = text.count("\n", 0, at) + 1
         common = (path, number, attributes, is_documented, stub)
-        if (found := IMPL.match(line)) and any(each.startswith("#[pymethods") for each in attributes):
-            owner, indent = found[2], found[1]
-        elif found := FUNCTION.match(bare):
-            item = Item(found[1], *common, owner=owner, rust=found[1], start=at, spans=spans)
+        if (match := IMPL.match(line)) and any(each.startswith("#[pymethods") for each in attributes):
+            owner, indent = match[2], match[1]
+        elif match := FUNCTION.match(bare):
+            item = Item(match[1], *common, owner=owner, rust=match[1], start=at, spans=spans)
             item.head = text[at : text.find("{", at)]
             if (owner and len(line) - len(bare) == len(indent) + 4) or item.has("pyfunction"):
                 if not item.has("pyfunction") and item.has("cfg"):
@@ -214,9 +214,9 @@ def items(path: Path, text: str) -> Iterator[Item]:
                 elif "$" not in item.name:
                     item.name = python_name(item)
                     yield item
-        elif (found := STRUCT.match(bare)) and any(each.startswith("#[pyclass") for each in attributes):
-            item = Item(found[1], *common, rust=found[1], start=at, spans=spans)
-            item.name = item.option("name") or found[1]
+        elif (match := STRUCT.match(bare)) and any(each.startswith("#[pyclass") for each in attributes):
+            item = Item(match[1], *common, rust=match[1], start=at, spans=spans)
+            item.name = item.option("name") or match[1]
             yield item
         elif stub:
             yield Item("", *common, start=begun)
@@ -229,8 +229,8 @@ def python_name(item: Item) -> str:
     if named := item.option("name"):
         return named
     for each in item.attributes:
-        if found := re.match(r'#\[(?:getter|setter)\("?(\w+)"?\)\]', each):
-            return found[1]
+        if match := re.match(r'#\[(?:getter|setter)\("?(\w+)"?\)\]', each):
+            return match[1]
     if item.has("new"):
         return "__new__"
     name = item.rust.removeprefix("r#")
@@ -266,22 +266,22 @@ def files() -> list[Path]:
 def text_parameters(text: str) -> list[Parameter]:
     """Return the parameters of a ``text_signature``."""
     arguments = ast.parse(f"def f{text.replace('$', '')}: ...").body[0].args  # type: ignore[attr-defined]
-    found: list[Parameter] = []
+    parameters: list[Parameter] = []
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults
     for number, (one, default) in enumerate(zip(plain, defaults, strict=True)):
-        found.append(Parameter(one.arg, None, None if default is None else quoted(default)))
+        parameters.append(Parameter(one.arg, None, None if default is None else quoted(default)))
         if number + 1 == len(arguments.posonlyargs):
-            found.append(Parameter("/"))
+            parameters.append(Parameter("/"))
     if arguments.vararg:
-        found.append(Parameter("*" + arguments.vararg.arg))
+        parameters.append(Parameter("*" + arguments.vararg.arg))
     elif arguments.kwonlyargs:
-        found.append(Parameter("*"))
+        parameters.append(Parameter("*"))
     for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        found.append(Parameter(one.arg, None, None if default is None else quoted(default)))
+        parameters.append(Parameter(one.arg, None, None if default is None else quoted(default)))
     if arguments.kwarg:
-        found.append(Parameter("**" + arguments.kwarg.arg))
-    return found
+        parameters.append(Parameter("**" + arguments.kwarg.arg))
+    return parameters
 
 
 def quoted(value: ast.expr) -> str:

@@ -66,12 +66,12 @@ def read(text: str, start: int) -> tuple[Group, int]:
     stack = [Group("", [])]
     at = start
     while True:
-        found = TOKEN.match(text, at)
-        if found is None:
+        match_of_token = TOKEN.match(text, at)
+        if match_of_token is None:
             raise ValueError(f"no closing bracket: {text[start : start + 60]!r}")
-        at = found.end()
-        token = found[0]
-        if found["doc"]:
+        at = match_of_token.end()
+        token = match_of_token[0]
+        if match_of_token["doc"]:
             line = token[3:].replace("\\", "\\\\").replace('"', '\\"')
             stack[-1].tokens += ["#", Group("[", ["doc", "=", f'"{line}"'])]
         elif token.startswith(STUB):
@@ -83,31 +83,31 @@ def read(text: str, start: int) -> tuple[Group, int]:
             stack[-1].tokens.append(group)
             if len(stack) == 1:
                 return group, at
-        elif not found["comment"] and not found["space"]:
+        elif not match_of_token["comment"] and not match_of_token["space"]:
             stack[-1].tokens.append(token)
 
 
 def pattern(tokens: Sequence[Token]) -> list[Token]:
     """Return tokens in which each ``$name`` is replaced by a `Variable` and each ``$(...)`` by a `Repeated`."""
-    made: list[Token] = []
+    parts: list[Token] = []
     rest = list(tokens)
     while rest:
         token = rest.pop(0)
         if isinstance(token, Group):
-            made.append(Group(token.bracket, pattern(token.tokens)))
+            parts.append(Group(token.bracket, pattern(token.tokens)))
         elif token != "$" or not rest:
-            made.append(token)
+            parts.append(token)
         elif isinstance(inner := rest.pop(0), Group):
             separator = "" if rest[0] in ("*", "+", "?") else str(rest.pop(0))
-            made.append(Repeated(pattern(inner.tokens), separator, str(rest.pop(0))))
+            parts.append(Repeated(pattern(inner.tokens), separator, str(rest.pop(0))))
         elif inner == "crate":
-            made.append("crate")
+            parts.append("crate")
         elif rest[:1] == [":"] and len(rest) > 1 and isinstance(rest[1], str) and rest[1] in FRAGMENTS:
-            made.append(Variable(str(inner), rest[1]))
+            parts.append(Variable(str(inner), rest[1]))
             del rest[:2]
         else:
-            made.append(Variable(str(inner)))
-    return made
+            parts.append(Variable(str(inner)))
+    return parts
 
 
 def until(tokens: Sequence[Token], at: int, ends: tuple[str, ...]) -> int:
@@ -151,9 +151,9 @@ def fragment(kind: str, tokens: Sequence[Token], at: int) -> int | None:
 FRAGMENTS = ("ident", "literal", "tt", "path", "ty", "expr", "meta")
 
 
-def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bindings) -> int | None:
-    """Match tokens from `at` on with the pattern `wanted`; return the position after the matched tokens, or None."""
-    for token in wanted:
+def match(pattern_tokens: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bindings) -> int | None:
+    """Match tokens from `at` on with a pattern; return the position after the matched tokens, or None."""
+    for token in pattern_tokens:
         if isinstance(token, Variable):
             behind = fragment(token.kind, tokens, at)
             if behind is None:
@@ -165,10 +165,10 @@ def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bind
         elif at >= len(tokens):
             return None
         elif isinstance(token, Group):
-            given = tokens[at]
-            if not isinstance(given, Group) or given.bracket != token.bracket:
+            group = tokens[at]
+            if not isinstance(group, Group) or group.bracket != token.bracket:
                 return None
-            if match(token.tokens, given.tokens, 0, bound) != len(given.tokens):
+            if match(token.tokens, group.tokens, 0, bound) != len(group.tokens):
                 return None
             at += 1
         elif tokens[at] != token:
@@ -180,10 +180,10 @@ def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bind
 
 def match_repeated(token: Repeated, tokens: Sequence[Token], at: int, bound: Bindings) -> int:
     """Match a repetition as often as possible; return the position after the matched tokens."""
-    found: list[Bindings] = []
-    while at < len(tokens) and not (token.count == "?" and found):
+    repetitions: list[Bindings] = []
+    while at < len(tokens) and not (token.count == "?" and repetitions):
         begin = at
-        if found and token.separator:
+        if repetitions and token.separator:
             if tokens[at] != token.separator:
                 break
             begin = at + 1
@@ -191,10 +191,10 @@ def match_repeated(token: Repeated, tokens: Sequence[Token], at: int, bound: Bin
         behind = match(token.tokens, tokens, begin, inner)
         if behind is None or behind == begin:
             break
-        found.append(inner)
+        repetitions.append(inner)
         at = behind
     for name in variables(token.tokens):
-        bound[name] = Bound(repetitions=found)
+        bound[name] = Bound(repetitions=repetitions)
     return at
 
 
@@ -209,10 +209,10 @@ def variables(tokens: Sequence[Token]) -> Iterator[str]:
 
 def written(text: Sequence[Token], bound: Bindings) -> list[Token]:
     """Return the tokens of an expansion, with variables replaced by their values."""
-    made: list[Token] = []
+    output: list[Token] = []
     for token in text:
         if isinstance(token, Variable):
-            made += bound[token.name].tokens if token.name in bound else ["$", token.name]
+            output += bound[token.name].tokens if token.name in bound else ["$", token.name]
         elif isinstance(token, Repeated):
             repeated = [
                 name for name in variables(token.tokens) if name in bound and bound[name].repetitions is not None
@@ -220,14 +220,14 @@ def written(text: Sequence[Token], bound: Bindings) -> list[Token]:
             turns = bound[repeated[0]].repetitions if repeated else []
             for number in range(len(turns or [])):
                 if number and token.separator:
-                    made.append(token.separator)
+                    output.append(token.separator)
                 inner = {name: (bound[name].repetitions or [{}])[number].get(name, Bound()) for name in repeated}
-                made += written(token.tokens, {**bound, **inner})
+                output += written(token.tokens, {**bound, **inner})
         elif isinstance(token, Group):
-            made.append(Group(token.bracket, written(token.tokens, bound)))
+            output.append(Group(token.bracket, written(token.tokens, bound)))
         else:
-            made.append(token)
-    return made
+            output.append(token)
+    return output
 
 
 class Macros:
@@ -237,10 +237,10 @@ class Macros:
         self._arms: dict[str, list[tuple[list[Token], list[Token]]]] = {}
         bodies: dict[str, str] = {}
         for text in texts:
-            for found in DEFINITION.finditer(text):
-                group, end = read(text, found.end())
-                bodies[found[1]] = text[found.end() : end]
-                self._arms[found[1]] = list(arms(group.tokens))
+            for definition in DEFINITION.finditer(text):
+                group, end = read(text, definition.end())
+                bodies[definition[1]] = text[definition.end() : end]
+                self._arms[definition[1]] = list(arms(group.tokens))
         used = {name for name, body in bodies.items() if re.search(r"#\[py(function|methods)", body)}
         while more := {name for name, body in bodies.items() if calls(body) & used} - used:
             used |= more
@@ -248,39 +248,39 @@ class Macros:
 
     def items(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield for each macro call in a text its position, and the attributes and heads of its expansion as lines."""
-        defined = [(found.start(), read(text, found.end())[1]) for found in DEFINITION.finditer(text)]
-        for found in INVOCATION.finditer(text):
-            is_inside = any(start <= found.start() < end for start, end in defined)
-            if found[1] in self._used and not is_inside:
-                group, _ = read(text, found.end())
-                yield found.start(), "\n".join(lines(self._expanded([found[1], "!", group]))) + "\n"
+        defined = [(occurrence.start(), read(text, occurrence.end())[1]) for occurrence in DEFINITION.finditer(text)]
+        for occurrence in INVOCATION.finditer(text):
+            is_inside = any(start <= occurrence.start() < end for start, end in defined)
+            if occurrence[1] in self._used and not is_inside:
+                group, _ = read(text, occurrence.end())
+                yield occurrence.start(), "\n".join(lines(self._expanded([occurrence[1], "!", group]))) + "\n"
 
     def _expanded(self, tokens: Sequence[Token]) -> list[Token]:
-        made: list[Token] = []
+        output: list[Token] = []
         rest = list(tokens)
         while rest:
             token = rest.pop(0)
             is_call = isinstance(token, str) and token in self._used and rest[:1] == ["!"]
             if is_call and len(rest) > 1 and isinstance(rest[1], Group):
-                made += self._expanded(self._call(str(token), rest[1].tokens))
+                output += self._expanded(self._call(str(token), rest[1].tokens))
                 del rest[:2]
             else:
-                made.append(token)
-        return made
+                output.append(token)
+        return output
 
-    def _call(self, name: str, given: Sequence[Token]) -> list[Token]:
-        for wanted, text in self._arms[name]:
+    def _call(self, name: str, tokens: Sequence[Token]) -> list[Token]:
+        for pattern_tokens, text in self._arms[name]:
             bound: Bindings = {}
-            if match(wanted, given, 0, bound) == len(given):
+            if match(pattern_tokens, tokens, 0, bound) == len(tokens):
                 return written(text, bound)
-        raise ValueError(f"{name}!: no arm fits: {joined(given)[:120]}")
+        raise ValueError(f"{name}!: no arm fits: {joined(tokens)[:120]}")
 
 
 def arms(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], list[Token]]]:
     """Yield the pattern and the expansion of each arm of a macro."""
     groups = [token for token in tokens if isinstance(token, Group)]
-    for wanted, text in zip(groups[::2], groups[1::2], strict=True):
-        yield pattern(wanted.tokens), pattern(text.tokens)
+    for left, text in zip(groups[::2], groups[1::2], strict=True):
+        yield pattern(left.tokens), pattern(text.tokens)
 
 
 def calls(text: str) -> set[str]:

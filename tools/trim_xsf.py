@@ -226,8 +226,8 @@ def without_comments(text: str) -> str:
 def plain(text: str) -> str:
     """Return the text with C's functions in place of those of ``std``, and without namespaces and error reports."""
     text = re.sub(r"\bset_error\((?:[^()]|\([^()]*\))*\);", "", text)
-    text = re.sub(r"std::numeric_limits<\w+>::(\w+)\(\)", lambda found: CONSTANTS[found[1]], text)
-    text = re.sub(r"\bM_[12]_PI\b", lambda found: CONSTANTS[found[0]], text).replace("std::exp(1)", "M_E")
+    text = re.sub(r"std::numeric_limits<\w+>::(\w+)\(\)", lambda match: CONSTANTS[match[1]], text)
+    text = re.sub(r"\bM_[12]_PI\b", lambda match: CONSTANTS[match[0]], text).replace("std::exp(1)", "M_E")
     text = re.sub(r"static_cast<(\w+)>\(", r"(\1)(", text)
     text = text.replace("std::abs(", "::fabs(").replace("std::fmax(0, ", "::fmax(0.0, ")
     text = re.sub(r"(std::fmin\([^;]*), (\d+)\)\)", r"\1, \2.0))", text)
@@ -242,7 +242,7 @@ def plain(text: str) -> str:
     text = text.replace("t0 = k / (1.0 + k / (x + t0));", "t0 = k * (x + t0) / (k + x + t0);")
     for step, contracted in CONTRACTED:
         text = re.sub(step, contracted, text)
-    text = re.sub(r"std::(\w+)", lambda found: found[1] if found[1] in PLAIN else f"::{found[1]}", text)
+    text = re.sub(r"std::(\w+)", lambda match: match[1] if match[1] in PLAIN else f"::{match[1]}", text)
     text = re.sub(r"(?<![\w:])(?:xsf::|cephes::|detail::|Faddeeva::)+", "", text)
     for name, native in NATIVE.items():
         text = re.sub(rf"(?<![\w:]){name}\(", f"::{native}(", text)
@@ -251,7 +251,7 @@ def plain(text: str) -> str:
 
 def parts(text: str) -> list[str]:
     """Return the definitions at the level of namespaces."""
-    found, at = [], 0
+    pieces, at = [], 0
     text = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     while at < len(text):
         if opened := re.compile(r"\s*namespace[\w\s:]*\{|\s*\}|\s+|\s*;").match(text, at):
@@ -267,26 +267,26 @@ def parts(text: str) -> list[str]:
             head = text[at:end]
             if depth == 0 and sign == "}" and not re.match(r"[^(){]*=|\s*(struct|class)\b", head):
                 break
-        found.append(text[at:end].strip())
+        pieces.append(text[at:end].strip())
         at = end
-    return found
+    return pieces
 
 
 def zetas() -> list[float]:
     """Return the values zeta(n) / n of Riemann's zeta function for n from 2 to 41."""
-    found = []
+    values = []
     for order in range(2, 42):
         start = Fraction(1, 1) * 30
         total = sum((Fraction(1, k**order) for k in range(1, 30)), Fraction(0))
         # The Euler-Maclaurin formula sums the terms of the series from k = 30 on.
         total += start ** (1 - order) / (order - 1) + start**-order / 2
         factor, power = Fraction(order), start ** (-order - 1)
-        for place, number in enumerate((Fraction(1, 12), Fraction(-1, 720), Fraction(1, 30240), Fraction(-1, 1209600))):
+        for index, number in enumerate((Fraction(1, 12), Fraction(-1, 720), Fraction(1, 30240), Fraction(-1, 1209600))):
             total += number * factor * power
-            factor *= (order + 2 * place + 1) * (order + 2 * place + 2)
+            factor *= (order + 2 * index + 1) * (order + 2 * index + 2)
             power /= start * start
-        found.append(float(total / order))
-    return found
+        values.append(float(total / order))
+    return values
 
 
 def origin(source: str, text: str) -> list[str]:
@@ -350,7 +350,7 @@ def prepared(source: str, text: str) -> str:
 
 def items(source: str, text: str) -> list[Item]:
     """Return the definitions of a header that compute in double precision."""
-    found = []
+    definitions = []
     for part in parts(prepared(source, text)):
         head = part.split("{")[0].split("=")[0] if "(" not in part.split("=")[0] else part.split("{")[0]
         if part.startswith("template") and "digamma_zeta_series" in head:
@@ -368,8 +368,8 @@ def items(source: str, text: str) -> list[Item]:
             continue
         if name[1] in OWN:
             part = f"XSF_HOST_DEVICE {OWN[name[1]]}"
-        found.append(Item(name[1], part, source))
-    return found
+        definitions.append(Item(name[1], part, source))
+    return definitions
 
 
 def as_table(part: str, is_light: bool) -> str:
@@ -401,8 +401,8 @@ def dedented(part: str) -> str:
 def copyrights(text: str) -> list[str]:
     """Return the copyright lines of a header."""
     lines = [line.strip(" */\t") for line in text.splitlines()]
-    found = [line for line in lines if re.search(r"Copyright|Translated|Original implementation|Author", line)]
-    return list(dict.fromkeys(line for line in found if "information appears" not in line))
+    kept_lines = [line for line in lines if re.search(r"Copyright|Translated|Original implementation|Author", line)]
+    return list(dict.fromkeys(line for line in kept_lines if "information appears" not in line))
 
 
 def as_polynomials(text: str) -> str:
@@ -443,7 +443,7 @@ def main(folder: Path) -> None:
     sources = [source for files in SOURCES.values() for source in files.split() if source != "mathematics.h"]
     texts = {"mathematics.h": "\n".join(calls)}
     texts |= {source: (folder / "include/xsf" / source).read_text(encoding="utf-8") for source in sources}
-    home = {source: place for place, files in SOURCES.items() for source in files.split()}
+    home = {source: target for target, files in SOURCES.items() for source in files.split()}
     known: dict[str, Item] = {}
     order: list[Item] = []
     for source, text in texts.items():

@@ -115,30 +115,30 @@ def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]
 
 def measure(count: int) -> dict[str, dict[str, float]]:
     """Print the greatest error of each function and dtype with the operands that cause it, and return all errors."""
-    found: dict[str, dict[str, float]] = {}
+    errors: dict[str, dict[str, float]] = {}
     for name in sorted({*DOMAINS, *COMPLEX}):
         dtypes = ["float32", "float64"] if name in DOMAINS else []
         dtypes += ["complex64", "complex128"] if name in COMPLEX else []
         for dtype in dtypes:
             error, where = greatest_error(name, dtype, count)
-            found.setdefault(name, {})[dtype] = round(error, 2)
+            errors.setdefault(name, {})[dtype] = round(error, 2)
             print(f"{name:12} {dtype:10} {error:8.2f} ulp at {', '.join(where)}")
-    return found
+    return errors
 
 
 def measure_singular_values() -> dict[str, dict[str, float]]:
     """Measure the greatest error of singular values of random matrices, for each shape and dtype."""
     rng = np.random.default_rng(SEED)
-    found: dict[str, dict[str, float]] = {}
+    errors: dict[str, dict[str, float]] = {}
     for shape in MATRICES:
         for dtype in ("float32", "float64"):
             matrices = rng.standard_normal(shape).astype(dtype)
             exact = np.linalg.svd(matrices.astype(np.float64), compute_uv=False)
             values = PyGPU.linalg.svdvals(PyGPU.to_gpu(matrices)).get()
             error = float(np.max(np.abs(values - exact)) / np.max(exact) / np.finfo(dtype).eps)
-            found.setdefault(" x ".join(map(str, shape)), {})[dtype] = round(error, 2)
+            errors.setdefault(" x ".join(map(str, shape)), {})[dtype] = round(error, 2)
             print(f"svdvals {shape} {dtype:10} {error:8.2f} eps")
-    return found
+    return errors
 
 
 def main() -> None:

@@ -96,11 +96,11 @@ def both(statements: tuple[str, str], names: dict[str, Any]) -> tuple[float, flo
 def rows(modules: list[str]) -> list[dict[str, Any]]:
     """Time a call with an array and a call with an integer for each module, and return one row for each pair."""
     a = PyGPU.zeros(1000, "float32")
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
 
     def add(what: str, statement: str, beside: str, most: float | None, **names: Any) -> None:
         taken, floor = both((statement, beside), {"a": a, "address": a.ptr, **names})
-        found.append({"what": what, "ns": round(taken, 1), "beside": beside, "beside_ns": round(floor, 1),
+        entries.append({"what": what, "ns": round(taken, 1), "beside": beside, "beside_ns": round(floor, 1),
                       "more_ns": round(taken - floor, 1), "most_ns": most})  # fmt: skip
 
     for name in modules:
@@ -121,7 +121,7 @@ def rows(modules: list[str]) -> list[dict[str, Any]]:
     for what, owner in (("an object", object()), ("a function of C", deleter)):
         make = "make(address, 10, 'float32', owner=owner)"
         add(f"from_pointer, owned by {what}", make, "None", 500, make=PyGPU.from_pointer, owner=owner)
-    return found
+    return entries
 
 
 def main() -> None:
@@ -132,11 +132,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         modules = build(Path(folder))
         sys.path.insert(0, folder)
-        found = rows(modules)
-    for row in found:
+        entries = rows(modules)
+    for row in entries:
         print("{what:34} {ns:7.1f} ns, {beside} {beside_ns:.1f}: {more_ns:+.1f}, at most {most_ns}".format(**row))
     if options.json:
-        machine.write(options.json, {"rows": found})
+        machine.write(options.json, {"rows": entries})
 
 
 if __name__ == "__main__":

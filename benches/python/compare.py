@@ -23,12 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import goals
 import machine
+import performance_goals
 import report
-from calls import CASES
-from goals import REFERENCE, SUBJECT
-from libraries import PEERS, PROCESSES
+from compared_libraries import PEERS, PROCESSES
+from performance_goals import REFERENCE, SUBJECT
+from small_calls import CASES
 from worker import Settings
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -62,7 +62,7 @@ def run_worker(name: str, settings: Settings) -> dict[str, Any]:
 
 def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -> tuple[list[Round], dict[str, str]]:
     """Run the workers in as many rounds as the time limit permits, and collect the reasons of omitted measurements."""
-    found: list[Round] = []
+    results: list[Round] = []
     missing: dict[str, str] = {}
     began = time.monotonic()
     for number in range(rounds):
@@ -71,7 +71,7 @@ def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -
         for name in names if number % 2 == 0 else list(reversed(names)):
             if name in missing:
                 continue
-            if settings.backend == "cpu" and name in (*PEERS, goals.FLOOR):
+            if settings.backend == "cpu" and name in (*PEERS, performance_goals.FLOOR):
                 missing[name] = "it computes on CUDA, and PyGPU's backend here is 'cpu'"
                 continue
             begun = time.monotonic()
@@ -83,23 +83,23 @@ def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -
                 continue
             done[name] = result
             settings.backend = settings.backend or result["backend"]
-        found.append(done)
+        results.append(done)
         if time.monotonic() - began + (time.monotonic() - start) > seconds:
             break
-    return found, missing
+    return results, missing
 
 
-def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float | None]]:
+def by_round(rounds: list[Round], kind: str, *keys: str) -> dict[str, list[float | None]]:
     """Return the values of each library, one per round, with None for each round without a value."""
     series: dict[str, list[float | None]] = {}
-    for number, done in enumerate(found):
+    for number, done in enumerate(rounds):
         for process, result in done.items():
             figures = result[kind].get(keys[0], {})
             # The dictionary of a call's values has the library as key, because one process may time several libraries.
             # That of a transfer's values has the size as key.
             named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
             for name, value in named.items():
-                series.setdefault(name, [None] * len(found))[number] = value
+                series.setdefault(name, [None] * len(rounds))[number] = value
     return series
 
 
@@ -116,29 +116,29 @@ def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
     own = series.get(SUBJECT)
     if own is None:
         return {}
-    found = {}
+    result = {}
     for name, values in series.items():
         pairs = [ours / theirs for ours, theirs in zip(own, values, strict=True) if ours and theirs]
         if name != SUBJECT and pairs:
-            found[name] = round(statistics.median(pairs), 3)
-    return found
+            result[name] = round(statistics.median(pairs), 3)
+    return result
 
 
 def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
     """Return, for each library, the range of the library's values over the rounds, relative to their median."""
-    found = {}
+    result = {}
     for name, values in series.items():
         known = [value for value in values if value is not None]
         middle = statistics.median(known)
-        found[name] = round((max(known) - min(known)) / middle, 3) if middle else 0.0
-    return found
+        result[name] = round((max(known) - min(known)) / middle, 3) if middle else 0.0
+    return result
 
 
-def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
+def call_rows(rounds: list[Round], backend: str) -> list[dict[str, Any]]:
     """Return a dictionary of results for each small call that was measured."""
     rows = []
     for case in CASES:
-        series = by_round(found, "calls", case.name)
+        series = by_round(rounds, "calls", case.name)
         if not series:
             continue
         limit, relative = case.limit(on_cpu=backend == "cpu"), ratios(series)
@@ -157,13 +157,13 @@ def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
     return rows
 
 
-def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
+def transfer_rows(rounds: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
     """Return a dictionary of results for each transfer and size that was measured."""
-    ways = list(dict.fromkeys(way for done in found for result in done.values() for way in result["transfers"]))
+    ways = list(dict.fromkeys(way for done in rounds for result in done.values() for way in result["transfers"]))
     rows = []
     for way in sorted(ways):
         for size in sizes:
-            series = by_round(found, "transfers", way, str(size))
+            series = by_round(rounds, "transfers", way, str(size))
             if series:
                 rates = {name: round(size / value / 1e9, 3) for name, value in medians(series, 9).items()}
                 rows.append(
@@ -178,28 +178,28 @@ def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
     return rows
 
 
-def results_of(found: list[Round], missing: dict[str, str], names: list[str], settings: Settings) -> dict[str, Any]:
+def results_of(rounds: list[Round], missing: dict[str, str], names: list[str], settings: Settings) -> dict[str, Any]:
     """Return the content of the result file, as a dictionary."""
     first: Round = {}
-    for done in found:
+    for done in rounds:
         first = {**done, **first}
     results: dict[str, Any] = {
         "benchmark": "compare",
         "command": shlex.join(["python", "benches/python/compare.py", *sys.argv[1:]]),
         "backend": settings.backend,
-        "rounds": len(found),
-        "libraries": [name for name in (SUBJECT, REFERENCE, goals.FLOOR, *PEERS) if name in names],
+        "rounds": len(rounds),
+        "libraries": [name for name in (SUBJECT, REFERENCE, performance_goals.FLOOR, *PEERS) if name in names],
         "missing": missing,
         "notes": {name: result["note"] for name, result in first.items() if result["note"]},
-        "calls": call_rows(found, settings.backend),
-        "transfers": transfer_rows(found, settings.sizes),
+        "calls": call_rows(rounds, settings.backend),
+        "transfers": transfer_rows(rounds, settings.sizes),
         "failures": {
             f"{name}: {what}": why
             for name, result in first.items()
             for what, why in (result["call_failures"] | result["transfer_failures"]).items()
         },
     }
-    results["goals"] = goals.evaluate(results)
+    results["goals"] = performance_goals.evaluate(results)
     return results
 
 
@@ -246,8 +246,8 @@ def main() -> None:
         settings = settings_of(arguments)
         names = [name for name in PROCESSES if arguments.libraries is None or name in arguments.libraries]
         rounds = 2 if arguments.quick else arguments.rounds
-        found, missing = measure(names, settings, rounds, 60 * arguments.minutes)
-        results = results_of(found, missing, names, settings) | {"machine": machine.describe()}
+        results_by_round, missing = measure(names, settings, rounds, 60 * arguments.minutes)
+        results = results_of(results_by_round, missing, names, settings) | {"machine": machine.describe()}
     if arguments.json:
         machine.write(arguments.json, results)
     text = report.document(results)

@@ -74,9 +74,9 @@ class Expression:
         """Return the operands in float32: arrays that repeat `PERIOD` values, and numbers as 0-d arrays."""
         count = max(nbytes // 4 // self.part // PERIOD, 1) * PERIOD
         arrays = []
-        for place, (low, high) in enumerate(self.ranges):
-            values = np.random.default_rng(place).uniform(low, high, PERIOD).astype(np.float32)
-            if self.has_number and place:
+        for index, (low, high) in enumerate(self.ranges):
+            values = np.random.default_rng(index).uniform(low, high, PERIOD).astype(np.float32)
+            if self.has_number and index:
                 arrays.append(np.array(values[0]))
             elif self.is_plane:
                 side = max(math.isqrt(count) // PERIOD, 1) * PERIOD
@@ -99,9 +99,9 @@ class Expression:
             return
         cuts = [slice(None, PERIOD), slice(-PERIOD, None)] if not self.is_plane else [slice(None, 8), slice(-8, None)]
         for cut in cuts:
-            wanted = self.function(NUMPY, *(operand[cut].astype(np.float64) for operand in operands))
+            expected = self.function(NUMPY, *(operand[cut].astype(np.float64) for operand in operands))
             inner = cut if not self.is_plane else slice(None, 6) if cut.stop else slice(-6, None)
-            for result, values in zip(every, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+            for result, values in zip(every, expected if isinstance(expected, tuple) else (expected,), strict=True):
                 scale = float(np.abs(values).max())
                 np.testing.assert_allclose(fetch(result[inner]), values, rtol=1e-4, atol=1e-5 * scale)
 

@@ -70,14 +70,14 @@ def measure() -> dict[str, float]:
     import PyGPU
 
     PyGPU.zeros(1).get()
-    found = {}
+    seconds = {}
     with PyGPU.fusion("off"):
         for name, call in calls():
             start = time.perf_counter()
             call()
             PyGPU.synchronize()
-            found[name] = time.perf_counter() - start
-    return found
+            seconds[name] = time.perf_counter() - start
+    return seconds
 
 
 def main() -> None:
@@ -92,12 +92,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"PYGPU_CACHE_DIR": folder, "CUDA_CACHE_DISABLE": "1"}
         done = subprocess.run([sys.executable, __file__, CHILD], env=environment, check=True, stdout=subprocess.PIPE)
-    found = {name: round(1e3 * seconds, 1) for name, seconds in json.loads(done.stdout).items()}
-    for name in sorted(found, key=found.__getitem__, reverse=True)[:20]:
-        print(f"{name:20} {found[name]:7.1f} ms")
-    print(f"median of {len(found)} functions: {statistics.median(found.values()):.1f} ms")
+    milliseconds = {name: round(1e3 * seconds, 1) for name, seconds in json.loads(done.stdout).items()}
+    for name in sorted(milliseconds, key=milliseconds.__getitem__, reverse=True)[:20]:
+        print(f"{name:20} {milliseconds[name]:7.1f} ms")
+    print(f"median of {len(milliseconds)} functions: {statistics.median(milliseconds.values()):.1f} ms")
     if arguments.json:
-        arguments.json.write_text(machine.to_text({"machine": machine.describe(), "first_call_ms": found}) + "\n")
+        arguments.json.write_text(
+            machine.to_text({"machine": machine.describe(), "first_call_ms": milliseconds}) + "\n"
+        )
 
 
 if __name__ == "__main__":

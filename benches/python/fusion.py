@@ -61,8 +61,8 @@ def large(
                 kept: list[Any] = [None] * CALLS
                 way.wait()
                 begun = time.perf_counter()
-                for place in range(CALLS):
-                    kept[place] = function(*arrays)
+                for index in range(CALLS):
+                    kept[index] = function(*arrays)
                 way.wait()
                 seconds = (time.perf_counter() - begun) / CALLS
                 if turn:  # The first call also allocates memory for kept results, so it is not timed.
@@ -123,13 +123,13 @@ def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], di
     kept: list[Any] = [None] * count
 
     def keep() -> None:
-        for place in range(count):
-            kept[place] = s + s2
+        for index in range(count):
+            kept[index] = s + s2
         way.flush()
 
     def each() -> None:
-        for place in range(len(kept)):
-            kept[place] = function(few, more)
+        for index in range(len(kept)):
+            kept[index] = function(few, more)
 
     def drop() -> None:
         for _ in range(count):
@@ -186,10 +186,10 @@ def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], di
     return figures, failures
 
 
-def expect(found: int, wanted: int, what: str) -> None:
+def expect(actual: int, expected: int, what: str) -> None:
     """Raise an error if the number of launches differs from the expected number."""
-    if found != wanted:
-        raise AssertionError(f"{found} {what}, and not {wanted}")
+    if actual != expected:
+        raise AssertionError(f"{actual} {what}, and not {expected}")
 
 
 def floor(count: int) -> dict[str, list[float]]:
@@ -200,7 +200,7 @@ def floor(count: int) -> dict[str, list[float]]:
     return {FLOOR: [1e6 * min(loop(count) for _ in range(BATCHES)) / count]}
 
 
-def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
+def work(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Run all measurements of one process, and return their results."""
     if name == FLOOR:
         return {"small": floor(300)}
@@ -208,23 +208,23 @@ def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
     if way is None:
         return {"missing": True}
     way.name = name
-    if given.unaged:
+    if arguments.unaged:
         from PyGPU import _core
 
         _core._bound_fusion_age(0)
-    figures, failures = small(way, given.small)
-    speeds, launches, more = large(way, given.bytes, given.rounds) if name != "JAX" else ({}, {}, {})
+    figures, failures = small(way, arguments.small)
+    speeds, launches, more = large(way, arguments.bytes, arguments.rounds) if name != "JAX" else ({}, {}, {})
     return {"small": figures, "large": speeds, "launches": launches, "failures": failures | more}
 
 
-def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
+def in_a_process(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure a library in a separate process; return the results, or the reason of the failure."""
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYGPU_FUSION": "auto"} | os.environ
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
-        options = [f"--{option}={getattr(given, option)}" for option in ("bytes", "rounds", "small")]
-        options += ["--unaged"] if given.unaged else []
+        options = [f"--{option}={getattr(arguments, option)}" for option in ("bytes", "rounds", "small")]
+        options += ["--unaged"] if arguments.unaged else []
         command = [sys.executable, __file__, *options, "--work", name, "--json", str(file)]
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
@@ -238,20 +238,20 @@ def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
 class Results:
     """Collect the results of all processes."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
-        self.given, self.machine = given, machine.describe()
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments, self.machine = arguments, machine.describe()
         self.measured: dict[str, dict[str, list[float]]] = {}
         self.launches: dict[str, float] = {}
         self.failures: dict[str, str] = {}
 
-    def add(self, name: str, found: dict[str, Any]) -> None:
+    def add(self, name: str, results: dict[str, Any]) -> None:
         """Add the results of one process to the results of earlier processes."""
         for part, unit in (("large", "GB/s"), ("small", "us")):
-            for row, figures in found.get(part, {}).items():
+            for row, figures in results.get(part, {}).items():
                 self.measured.setdefault(f"{row} ({unit})", {}).setdefault(name, []).extend(figures)
-        for what, count in found.get("launches", {}).items():
+        for what, count in results.get("launches", {}).items():
             self.launches[what] = max(count, self.launches.get(what, 0))
-        self.failures |= {f"{name}, {what}": why for what, why in found.get("failures", {}).items()}
+        self.failures |= {f"{name}, {what}": why for what, why in results.get("failures", {}).items()}
 
     def rows(self) -> dict[str, dict[str, float]]:
         """Return the medians for each row of the table; rows with speeds precede rows with times."""
@@ -263,8 +263,8 @@ class Results:
         rows = self.rows()
         return {
             "benchmark": "fusion",
-            "bytes": self.given.bytes,
-            "small": self.given.small,
+            "bytes": self.arguments.bytes,
+            "small": self.arguments.small,
             "rows": rows,
             "launches": self.launches,
             "goals": goals(rows, self.launches),
@@ -297,7 +297,7 @@ class Results:
 def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list[dict[str, Any]]:
     """Return the performance goals for one H200 and whether each was reached, or None if it was not measured."""
     floor_of = rows.get(f"{FLOOR} (us)", {}).get("floor")
-    wanted: list[tuple[str, float | None, str]] = [
+    limits: list[tuple[str, float | None, str]] = [
         (f"{POLYNOMIAL} (GB/s)", 4150, ""),
         (f"{TWO} (GB/s)", 4000, ""),
         (f"{SQUARES} (GB/s)", 4150, ""),
@@ -308,10 +308,10 @@ def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list
     ]
     for what in (BLACK_SCHOLES, STENCIL):
         row = rows.get(f"{what} (GB/s)", {})
-        wanted.append((f"{what} (GB/s)", 3 * row["CuPy"] if "CuPy" in row else None, "3 times CuPy"))
-        wanted.append((f"{what} (GB/s)", row.get("torch.compile"), "torch.compile"))
+        limits.append((f"{what} (GB/s)", 3 * row["CuPy"] if "CuPy" in row else None, "3 times CuPy"))
+        limits.append((f"{what} (GB/s)", row.get("torch.compile"), "torch.compile"))
     judged = []
-    for row_name, limit, why in wanted:
+    for row_name, limit, why in limits:
         own = rows.get(row_name, {}).get("PyGPU")
         is_speed = row_name.endswith("(GB/s)")
         within = None if own is None or limit is None else own >= limit if is_speed else own <= limit
@@ -335,21 +335,21 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--unaged", action="store_true", help="launch nothing for its age: for slow drivers, to count")
     parser.add_argument("--work", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.work:
-        given.json.write_text(json.dumps(work(given.work, given)))
+    arguments = parser.parse_args()
+    if arguments.work:
+        arguments.json.write_text(json.dumps(work(arguments.work, arguments)))
         return
     if PyGPU.backend_name() == "cpu":
         raise SystemExit("needs a GPU: on the CPU backend nothing is put off")
-    results = Results(given)
+    results = Results(arguments)
     begun = time.perf_counter()
-    for turn in range(given.turns):
-        for name in given.ways:
-            if not turn or time.perf_counter() - begun < given.seconds:
-                results.add("floor" if name == FLOOR else name, in_a_process(name, given))
+    for turn in range(arguments.turns):
+        for name in arguments.ways:
+            if not turn or time.perf_counter() - begun < arguments.seconds:
+                results.add("floor" if name == FLOOR else name, in_a_process(name, arguments))
                 # The file is written after each process, so that its results survive a failure of a later process.
-                if given.json:
-                    machine.write(given.json, results.content())
+                if arguments.json:
+                    machine.write(arguments.json, results.content())
     results.show()
     if results.is_wrong():
         raise SystemExit("PyGPU failed at something, or took more than one launch for an expression: see above")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from floor import Floor
+from driver_calls import Floor
 from timing import BATCH, Column, Library
 
 SOURCE = """
@@ -132,7 +132,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 @functools.cache
 def floor() -> Floor:
-    """Return the library object of floor.py, which times calls of the driver without PyGPU."""
+    """Return the library object of driver_calls.py, which times calls of the driver without PyGPU."""
     return Floor()
 
 

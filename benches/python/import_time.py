@@ -72,8 +72,8 @@ def added(module: str, repeats: int) -> dict[str, Any]:
 
 def installed_bytes() -> int:
     """Return the size of the installed package in bytes, without bytecode files."""
-    found = importlib.util.find_spec("PyGPU")
-    folder = Path(str(found and found.origin)).parent
+    spec = importlib.util.find_spec("PyGPU")
+    folder = Path(str(spec and spec.origin)).parent
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 

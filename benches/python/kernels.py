@@ -193,8 +193,8 @@ def measured(cases: list[Case], rounds: int) -> list[dict[str, Any]]:
     times: list[list[float]] = [[] for _ in cases]
     for turn in range(rounds):
         order = range(len(cases)) if turn % 2 == 0 else range(len(cases) - 1, -1, -1)
-        for place in order:
-            times[place].append(seconds_on_device(cases[place][3]))
+        for index in order:
+            times[index].append(seconds_on_device(cases[index][3]))
     return [
         {
             "work": work,

@@ -25,7 +25,7 @@ from typing import Any
 
 import machine
 import numpy as np
-from floor import PTX, WORD, Driver, Floor
+from driver_calls import PTX, WORD, Driver, Floor
 
 import PyGPU
 
@@ -139,11 +139,11 @@ def floor_graph() -> Callable[[], Any]:
     module = driver.made("cuModuleLoadData", ctypes.c_void_p, ctypes.c_char_p(PTX))
     kernel = driver.made("cuModuleGetFunction", ctypes.c_void_p, module, ctypes.c_char_p(b"nothing"))
     values = [WORD(1), WORD(2), WORD(3), WORD(4), ctypes.c_float(5)]
-    places = (ctypes.c_void_p * 5)(*(ctypes.addressof(value) for value in values))
+    pointers = (ctypes.c_void_p * 5)(*(ctypes.addressof(value) for value in values))
     stream = driver.made("cuStreamCreate", ctypes.c_void_p, 1)
     driver.cuStreamBeginCapture_v2(stream, 2)
     for _ in range(KERNELS):
-        driver.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, places, None)
+        driver.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, pointers, None)
     graph = ctypes.c_void_p()
     driver.cuStreamEndCapture(stream, ctypes.byref(graph))
     executable = driver.made("cuGraphInstantiateWithFlags", ctypes.c_void_p, graph, ctypes.c_ulonglong(0))

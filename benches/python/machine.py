@@ -42,13 +42,13 @@ def _processor() -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, PyGPU, NumPy and the other installed libraries."""
-    found = {"python": platform.python_version()}
+    versions_by_name = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions_by_name[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions_by_name
 
 
 def pygpu() -> dict[str, Any]:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from goals import FLOOR, REFERENCE, SUBJECT
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from performance_goals import FLOOR, REFERENCE, SUBJECT
 from report import BARS, PANELS, TITLES, label, table
 
 # With these settings of matplotlib, equal results give identical files, and SVG files contain text as text, not as
@@ -89,18 +89,18 @@ def latency(results: dict[str, Any], path: Path) -> None:
     height = 1.5 + 0.16 * sum(len(by_name[case]) for case in cases)
     figure = Figure(figsize=(9, height), layout="constrained")
     axes = figure.subplots()
-    place, ticks, drawn = 0.0, [], set[str]()
+    position, ticks, drawn = 0.0, [], set[str]()
     for case in reversed(cases):
-        found = [name for name in reversed(names) if name in by_name[case]]
-        ticks.append(place + (len(found) - 1) / 2)
-        for name in found:
+        libraries = [name for name in reversed(names) if name in by_name[case]]
+        ticks.append(position + (len(libraries) - 1) / 2)
+        for name in libraries:
             value = by_name[case][name]
             title = "the driver alone" if name == FLOOR else name
-            axes.barh(place, value, color=COLOURS.get(name), label=None if name in drawn else title)
-            axes.text(value, place, f" {value:.0f}", va="center", fontsize=6)
+            axes.barh(position, value, color=COLOURS.get(name), label=None if name in drawn else title)
+            axes.text(value, position, f" {value:.0f}", va="center", fontsize=6)
             drawn.add(name)
-            place += 1
-        place += 1
+            position += 1
+        position += 1
     axes.set_yticks(ticks, list(reversed(cases)))
     axes.set_xscale("log")
     axes.margins(x=0.1, y=0.01)
@@ -132,17 +132,17 @@ def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
     count = sum(len([name for name in names if name in row]) for row in shown.values())
     figure = Figure(figsize=(9, 1.0 + 0.14 * count + 0.1 * len(shown)), layout="constrained")
     axes = figure.subplots()
-    place, ticks, drawn = 0.0, [], set[str]()
+    position, ticks, drawn = 0.0, [], set[str]()
     for row in reversed(shown.values()):
-        found = [name for name in reversed(names) if name in row]
-        ticks.append(place + (len(found) - 1) / 2)
-        for name in found:
+        libraries = [name for name in reversed(names) if name in row]
+        ticks.append(position + (len(libraries) - 1) / 2)
+        for name in libraries:
             value, title = row[name], TITLES[name]
-            axes.barh(place, value, color=COLOURS[title], label=None if title in drawn else title)
-            axes.text(value, place, f" {value:.3g}" if value < 100 else f" {value:.0f}", va="center", fontsize=6)
+            axes.barh(position, value, color=COLOURS[title], label=None if title in drawn else title)
+            axes.text(value, position, f" {value:.3g}" if value < 100 else f" {value:.0f}", va="center", fontsize=6)
             drawn.add(title)
-            place += 1
-        place += 0.8
+            position += 1
+        position += 0.8
     axes.set_yticks(ticks, list(reversed(shown)))
     axes.set_xlabel(UNITS[unit])
     axes.margins(x=0.1, y=0.01)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goals import FLOOR, RATE, REFERENCE, SUBJECT
+from performance_goals import FLOOR, RATE, REFERENCE, SUBJECT
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 # For each panel of the plot of transfers: the title, the transfer of the libraries, and the driver's transfer, which
@@ -106,20 +106,20 @@ def call_table(results: dict[str, Any]) -> str:
 
 def transfer_table(results: dict[str, Any]) -> str:
     """Format the table of transfers: GB/s of every transfer at every size."""
-    found = results["transfers"]
-    names = _columns([row["gigabytes_per_second"] for row in found], results["libraries"])
+    transfers = results["transfers"]
+    names = _columns([row["gigabytes_per_second"] for row in transfers], results["libraries"])
     rows = [
         [f"{row['way']}, {label(row['bytes'])}"]
         + [figure(row["gigabytes_per_second"].get(name), RATE) for name in names]
-        for row in found
+        for row in transfers
     ]
     return markdown_table(["GB/s", *names], rows)
 
 
 def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
     """Return the rows of a result file: the name and unit of each benchmark, and the value of each library."""
-    given = results.get("rows", {})
-    rows: dict[str, dict[str, float]] = dict(given) if isinstance(given, dict) else {}
+    entries = results.get("rows", {})
+    rows: dict[str, dict[str, float]] = dict(entries) if isinstance(entries, dict) else {}
     for one in results.get("throughput", []):
         rows.setdefault(f"{one['work']} (GB/s)", {})[one["library"]] = one["gb_per_s"]
     for spelling, value in results.get("launch_us", {}).items():

@@ -142,14 +142,14 @@ def main() -> None:
     parser.add_argument("--variants", nargs="*", default=[""], help=f"for example {VARIANTS}; 'all' is these")
     parser.add_argument("--json", help="a file for all results")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.worker:
-        measure(given.bytes, given.only, given.itemsizes)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        measure(arguments.bytes, arguments.only, arguments.itemsizes)
         return
     results: list[dict[str, Any]] = []
-    for variant in VARIANTS if given.variants == ["all"] else given.variants:
-        command = [sys.executable, __file__, "--worker", "--bytes", str(given.bytes), "--only", given.only]
-        command += ["--itemsizes", *map(str, given.itemsizes)]
+    for variant in VARIANTS if arguments.variants == ["all"] else arguments.variants:
+        command = [sys.executable, __file__, "--worker", "--bytes", str(arguments.bytes), "--only", arguments.only]
+        command += ["--itemsizes", *map(str, arguments.itemsizes)]
         environment = {**os.environ, "PYGPU_STRIDED_COPY": variant}
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
@@ -159,8 +159,8 @@ def main() -> None:
         if process.wait() != 0:
             results.append({"variant": variant or "chosen", "error": f"the process ended with {process.returncode}"})
             print(json.dumps(results[-1]), flush=True)
-    if given.json:
-        machine.write(given.json, {"results": results})
+    if arguments.json:
+        machine.write(arguments.json, {"results": results})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Define calls that bound rows of last_rows.py: the vendor's functions without a library, and kernels written by hand.
+"""Define calls that bound results of missed_goals.py: functions of the vendor alone, and kernels written by hand.
 
 All calls use PyGPU's memory and PyGPU's current stream, so that PyGPU's events measure them. As in other benchmarks,
 each function here returns calls with the number of bytes that each must move. The rate of a copy within the device
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from floor import ADDRESS, SIZE, Driver
+from driver_calls import ADDRESS, SIZE, Driver
 
 import PyGPU
 
@@ -77,7 +77,7 @@ class Plan:
     """Hold a cuFFT plan for single precision, which writes the transform into an existing result array."""
 
     def __init__(self, kind: int, lengths: tuple[int, ...], stride: int = 1, distance: int = 0, batch: int = 1) -> None:
-        from PyGPU._native import library_files
+        from PyGPU._paths import library_files
 
         override, files = library_files.mathematics("cufft")
         self.library = _first([override] if override else [*files, "libcufft.so.12", "libcufft.so.11"])
@@ -96,10 +96,10 @@ class Plan:
 
     def call(self, source: PyGPU.GPUArray, target: PyGPU.GPUArray) -> Callable[[], None]:
         """Return a function that transforms `source` into `target` and keeps both arrays alive."""
-        places = (ctypes.c_void_p(source.ptr), ctypes.c_void_p(target.ptr))
+        pointers = (ctypes.c_void_p(source.ptr), ctypes.c_void_p(target.ptr))
         if self.kind == COMPLEX:
-            return lambda _keep=(source, target): self._checked("cufftExecC2C", self.handle, *places, FORWARD)
-        return lambda _keep=(source, target): self._checked("cufftExecR2C", self.handle, *places)
+            return lambda _keep=(source, target): self._checked("cufftExecC2C", self.handle, *pointers, FORWARD)
+        return lambda _keep=(source, target): self._checked("cufftExecR2C", self.handle, *pointers)
 
 
 def _first(names: list[str]) -> ctypes.CDLL:

@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import libraries
-from calls import CASES, Case
+import compared_libraries
+from small_calls import CASES, Case
 from transfers import MOST_STRIDED, WAYS, Arrays, seconds
 
 
@@ -41,7 +41,7 @@ class Settings:
         return json.dumps(asdict(self))
 
 
-def cases_of(library: libraries.Library, settings: Settings) -> list[Case]:
+def cases_of(library: compared_libraries.Library, settings: Settings) -> list[Case]:
     """Return the cases that the settings select for this library and backend."""
     backend = settings.backend or library.backend
     return [
@@ -53,7 +53,7 @@ def cases_of(library: libraries.Library, settings: Settings) -> list[Case]:
     ]
 
 
-def nanoseconds(library: libraries.Library, statement: str, settings: Settings) -> float:
+def nanoseconds(library: compared_libraries.Library, statement: str, settings: Settings) -> float:
     """Return the nanoseconds of one execution of a statement: the median over several batches of executions."""
     timer = library.timer(statement)
 
@@ -69,7 +69,7 @@ def nanoseconds(library: libraries.Library, statement: str, settings: Settings) 
     return 1e9 * statistics.median(timed(turns) for _ in range(settings.batches)) / turns
 
 
-def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, Any]:
+def measure_calls(library: compared_libraries.Library, settings: Settings) -> dict[str, Any]:
     """Return the nanoseconds of each case by library, and the errors of failed statements."""
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
@@ -90,7 +90,7 @@ def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, A
     return {"calls": figures, "call_failures": failures}
 
 
-def measure_transfers(library: libraries.Library, settings: Settings) -> dict[str, Any]:
+def measure_transfers(library: compared_libraries.Library, settings: Settings) -> dict[str, Any]:
     """Return the seconds of each transfer by size, and the errors of failed calls."""
     make = getattr(library, "ways", None) or WAYS.get(library.name)
     if library.name == "NumPy" and settings.backend not in ("", "cpu"):
@@ -125,7 +125,7 @@ def main() -> None:
     """Measure the library that the command line names."""
     name, settings, path = sys.argv[1], Settings(**json.loads(sys.argv[2])), Path(sys.argv[3])
     try:
-        library = libraries.PROCESSES[name]()
+        library = compared_libraries.PROCESSES[name]()
     except Exception as error:
         path.write_text(json.dumps({"missing": f"{type(error).__name__}: {error}"[:300]}))
         return

@@ -10,8 +10,8 @@ from sphinx_gallery.scrapers import figure_rst
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Examples that run during the build. Examples that print times are excluded, because the times are meaningless there.
 RUN = (
-    "kmeans", "heat", "blur", "black_scholes", "low_pass", "nbody", "mandelbrot", "waves", "walks", "zones", "matmul",
-    "reduction",
+    "kmeans", "heat", "blur", "black_scholes", "low_pass", "nbody", "mandelbrot", "water_waves", "random_walks",
+    "time_zones", "matmul", "reduction",
 )  # fmt: skip
 THUMBNAIL = EXAMPLES.parent / "build" / "program.png"
 

@@ -28,7 +28,7 @@ import sys as _sys
 # NumPy afterwards. If NumPy is loaded already, the native module makes this check: this import takes a fifth of the
 # time of `import PyGPU`.
 if "numpy" not in _sys.modules:
-    from PyGPU._native import interpreter as _interpreter  # noqa: F401
+    from PyGPU._process import main_interpreter as _interpreter  # noqa: F401
 
 # isort: split
 # NumPy is imported here, not by the native module at its first use.
@@ -50,7 +50,7 @@ class _EinopsFinder:
 
 
 def _register_with_einops():
-    from PyGPU._native.import_hook import when_imported
+    from PyGPU._process.import_hook import when_imported
 
     def register() -> None:
         from PyGPU._protocols import einops_backend  # noqa: F401  # the module defines the class that einops finds
@@ -65,11 +65,11 @@ else:
 
 
 class _MovedModulesFinder:
-    # Pickles of version 0.1.0 name private modules that have moved. Python calls the last finder only for modules that
-    # no other finder has found, so other imports do not become slower.
+    # Pickles of earlier versions name private modules that have moved. Python calls the last finder only for modules
+    # that no other finder has found, so other imports do not become slower.
     @staticmethod
     def find_spec(fullname: str, path=None, target=None):
-        if not fullname.startswith("PyGPU._") or fullname.count(".") != 1:
+        if not fullname.startswith("PyGPU._"):
             return None
         from PyGPU._names.moved_modules import spec_of
 

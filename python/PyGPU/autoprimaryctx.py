@@ -10,10 +10,10 @@ Examples
 True
 """
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU._pycuda.autoinit import context as context, device as device
 
 __all__ = ["context", "device"]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

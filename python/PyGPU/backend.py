@@ -7,7 +7,7 @@ name chooses the backend.
 # ruff: noqa: F403
 from typing import TYPE_CHECKING
 
-from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES, dtype as dtype
+from PyGPU._pybindgpu.dtype_names import SUPPORTED_DTYPES as SUPPORTED_DTYPES, dtype as dtype
 from PyGPU.nvml import *
 from PyGPU.runtime import *
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PyGPU._pybindgpu.dtype_classes import *
 else:
     from PyGPU import nvml as _nvml, runtime as _runtime
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
     from PyGPU._pybindgpu import dtype_classes as _labelled
 
     __all__ = ["SUPPORTED_DTYPES", "dtype", *_runtime.__all__, *_nvml.__all__, *_labelled.__all__]
@@ -27,4 +27,4 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(_labelled, name)
 
-    _listing.publish(globals(), "use_hip")
+    _public_modules.publish(globals(), "use_hip")

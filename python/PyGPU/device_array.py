@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         DeviceArray_uint64 as DeviceArray_uint64,
     )
 else:
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
     from PyGPU._pybindgpu import dtype_classes as _labelled
 
     __all__ = ["DeviceArray", *(name for name in _labelled.__all__ if name.startswith("DeviceArray_"))]
@@ -33,4 +33,4 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(_labelled, name)
 
-    _listing.publish(globals())
+    _public_modules.publish(globals())

@@ -17,15 +17,16 @@ True
 # ruff: noqa: F403
 from typing import TYPE_CHECKING
 
+from PyGPU._arguments.host_arguments import ArgumentHandler, In, InOut, Out  # noqa: F401
 from PyGPU._pycuda.driver.array_copies import *
 from PyGPU._pycuda.driver.arrays import *
-from PyGPU._pycuda.driver.common import *
 from PyGPU._pycuda.driver.context import *
 from PyGPU._pycuda.driver.copies import *
 from PyGPU._pycuda.driver.debugging import *
 from PyGPU._pycuda.driver.device import *
 from PyGPU._pycuda.driver.device_attributes import *
 from PyGPU._pycuda.driver.enums import *
+from PyGPU._pycuda.driver.exceptions import *
 from PyGPU._pycuda.driver.host_allocations import *
 from PyGPU._pycuda.driver.host_memory import *
 from PyGPU._pycuda.driver.memory import *
@@ -40,14 +41,14 @@ from PyGPU._pycuda.driver.textures import *
 if TYPE_CHECKING:
     CUDA_DEBUGGING: bool
 else:
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
     from PyGPU._pycuda.driver import debugging as _debugging
 
-    __all__ = _listing.listed(globals())
+    __all__ = _public_modules.listed(globals())
 
     def __getattr__(name: str):
         if name == "CUDA_DEBUGGING":
             return _debugging.is_debugging()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    _listing.publish(globals(), "CUDA_DEBUGGING")
+    _public_modules.publish(globals(), "CUDA_DEBUGGING")

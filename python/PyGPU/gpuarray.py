@@ -33,7 +33,7 @@ from PyGPU._pybindgpu.allocators import (
     HostAllocator as HostAllocator,
     PagelockedAllocator as PagelockedAllocator,
 )
-from PyGPU._pybindgpu.labels import (
+from PyGPU._pybindgpu.dtype_names import (
     SUPPORTED_DTYPES as SUPPORTED_DTYPES,
     UnsupportedDataType as UnsupportedDataType,
     dtype as dtype,
@@ -72,10 +72,10 @@ from PyGPU._pycuda.gpuarray.take_put import (
     multi_take_put as multi_take_put,
     take as take,
 )
-from PyGPU._pycuda.gpuarray.vectors import vec as vec
+from PyGPU._pycuda.gpuarray.vector_dtypes import vec as vec
 
 if not TYPE_CHECKING:
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
 
-    __all__ = ["backend", *_listing.listed(globals())]
-    _listing.publish(globals())
+    __all__ = ["backend", *_public_modules.listed(globals())]
+    _public_modules.publish(globals())

@@ -12,22 +12,22 @@ from PyGPU._pybindgpu.runtime.attributes import *
 from PyGPU._pybindgpu.runtime.copy_2d import *
 from PyGPU._pybindgpu.runtime.device import *
 from PyGPU._pybindgpu.runtime.event import *
-from PyGPU._pybindgpu.runtime.host import *
+from PyGPU._pybindgpu.runtime.host_memory import *
 from PyGPU._pybindgpu.runtime.ipc import *
-from PyGPU._pybindgpu.runtime.managed import *
+from PyGPU._pybindgpu.runtime.managed_memory import *
 from PyGPU._pybindgpu.runtime.memory import *
 from PyGPU._pybindgpu.runtime.stream import *
-from PyGPU._pybindgpu.runtime.stream_ordered import *
+from PyGPU._pybindgpu.runtime.stream_ordered_memory import *
 from PyGPU._pybindgpu.runtime.version import *
 from PyGPU._pybindgpu.status import *
 
 if TYPE_CHECKING:
     use_hip: bool
 else:
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
     from PyGPU._pybindgpu.runtime import version as _version
 
-    __all__ = _listing.listed(globals())
+    __all__ = _public_modules.listed(globals())
 
     def __getattr__(name: str):
         # `use_hip` is computed at each access, because its value is known only after a driver library is opened.
@@ -36,4 +36,4 @@ else:
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    _listing.publish(globals(), "use_hip")
+    _public_modules.publish(globals(), "use_hip")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from PyGPU._core import Device, DeviceAllocation, GPUArray, Stream
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [
     "AddressLike",
@@ -92,4 +92,4 @@ Key: TypeAlias = "BasicIndex | str | tuple[Any, ...] | ArrayLike | GPUArray"
 """An index of an array, as written in brackets after the array."""
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

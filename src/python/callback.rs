@@ -163,7 +163,7 @@ fn report_finding(py: Python<'_>, finding: &Finding) -> PyResult<()> {
     let origin = finding.origin.as_ref().and_then(|origin| origin.downcast_ref::<SendPyObject>());
     let origin = origin.map(|origin| origin.object().clone_ref(py));
     let (waiter, worker) = (finding.waiter.handle().0, finding.worker.handle().0);
-    let module = py.import(intern!(py, "PyGPU._native.observability.stream_check"))?;
+    let module = py.import(intern!(py, "PyGPU._streams.stream_check"))?;
     module.call_method1(intern!(py, "report"), (kind, waiter, worker, origin, finding.thread)).map(drop)
 }
 
@@ -182,7 +182,7 @@ fn deliver_log(py: Python<'_>) {
     let pending_error = PyErr::take(py);
     let pairs: Vec<_> = records.into_iter().map(|record| (record.level as i32, record.text)).collect();
     let result = py
-        .import(intern!(py, "PyGPU._native.observability.log_messages"))
+        .import(intern!(py, "PyGPU._observability.log_messages"))
         .and_then(|module| module.call_method1(intern!(py, "log"), (pairs,)));
     if let Err(error) = result {
         error.write_unraisable(py, None);

@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 /// of `internal_functions`, `internal_classes` and `internal_values` have no section, because only the package uses
 /// these names. The function after `with` adds the objects that `values` entries name. In `copyto(host = ["src"])` the
 /// list names the parameters in which `numpy.copyto` accepts an ndarray together with arrays of a device.
-/// `tools/names.py` and `tools/stub.py` read the entries from the source.
+/// `tools/name_index.py` and `tools/core_stub.py` read the entries from the source.
 macro_rules! names {
     (with $added:path; $($rows:tt)*) => {
         $crate::exported_names::names! { @rows ($added) $($rows)* }

@@ -1,8 +1,8 @@
 //! Defines the Python module `PyGPU._core`, which contains all pyo3 classes. A method parses its arguments, calls the
 //! lower layers with the GIL released around driver calls, and wraps the result.
 //!
-//! Each folder of this crate imports only folders of lower layers. `tests/repository/test_layers.py` lists the layers
-//! and verifies this rule.
+//! Each folder of this crate imports only folders of lower layers. `tests/repository/test_rust_layers.py` lists the
+//! layers and verifies this rule.
 
 use pyo3::prelude::*;
 
@@ -44,7 +44,7 @@ mod _core {
         if !ffi::interpreter::is_main(module.py()) {
             // The imported Python module raises the error for subinterpreters. The package PyGPU imports that module
             // itself only if NumPy is not loaded yet.
-            module.py().import("PyGPU._native.interpreter")?;
+            module.py().import("PyGPU._process.main_interpreter")?;
         }
         errors::register(module)?;
         interop::dlpack::register();

@@ -11,7 +11,7 @@ use pygpu_backend::libraries::SearchPaths;
 /// # Errors
 /// The errors of the Python function.
 pub fn search_paths(py: Python<'_>, name: &str) -> PyResult<SearchPaths> {
-    let module = py.import(intern!(py, "PyGPU._native.library_files"))?;
+    let module = py.import(intern!(py, "PyGPU._paths.library_files"))?;
     let (named, hints) = module.call_method1(intern!(py, "mathematics"), (name,))?.extract()?;
     Ok(SearchPaths { named, hints })
 }

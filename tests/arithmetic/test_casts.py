@@ -127,9 +127,9 @@ def test_astype_result_has_memory_order_of_array_or_argument_order(layout: str) 
 @pytest.mark.parametrize("target", LAYOUTS)
 def test_assignment_casts_between_arrays_of_any_layout(target: str) -> None:
     for source in LAYOUTS:
-        host, given = np.zeros((6, 6), "int16"), values("float32", (6, 6))
-        array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(given)
-        numpys = outcome(lambda h=host, g=given, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
+        host, new_values = np.zeros((6, 6), "int16"), values("float32", (6, 6))
+        array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(new_values)
+        numpys = outcome(lambda h=host, g=new_values, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
         got = outcome(lambda a=array, o=ours, s=source: LAYOUTS[target](a).__setitem__(..., LAYOUTS[s](o)))
         if target == "0-d":
             continue  # NumPy returns a scalar for `a[0, 1]`, not a view into which a value can be assigned.
@@ -236,9 +236,9 @@ def test_eight_bit_floats_are_cast_without_kernel() -> None:
 def test_masked_assignment_converts_values_of_other_dtypes() -> None:
     host = np.zeros((4, 5), "float32")
     array, keys = PyGPU.to_gpu(host), np.array([2, 0])
-    given = np.arange(10, dtype="int16").reshape(2, 5)
-    host[keys] = given
-    array[PyGPU.to_gpu(keys)] = PyGPU.to_gpu(given)
+    new_values = np.arange(10, dtype="int16").reshape(2, 5)
+    host[keys] = new_values
+    array[PyGPU.to_gpu(keys)] = PyGPU.to_gpu(new_values)
     assert_same(array, host)
 
 

@@ -19,18 +19,18 @@ FUNCTIONS = ["exp", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "ar
 def test_complex_functions_of_infinities_and_nans_match_numpy(name: str) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        wanted = getattr(np, name)(EDGES)
+        expected = getattr(np, name)(EDGES)
         got = getattr(PyGPU, name)(PyGPU.to_gpu(EDGES)).get()
-    for place, one, other in zip(EDGES, got, wanted, strict=True):
-        told = f"{name}({place}) is {one}, and NumPy's {other}"
-        assert np.isnan(one.real) == np.isnan(other.real), told
-        assert np.isnan(one.imag) == np.isnan(other.imag), told
+    for place, one, other in zip(EDGES, got, expected, strict=True):
+        message = f"{name}({place}) is {one}, and NumPy's {other}"
+        assert np.isnan(one.real) == np.isnan(other.real), message
+        assert np.isnan(one.imag) == np.isnan(other.imag), message
         # If one part of a complex result is NaN, the sign of the other part is unspecified.
         numbers = [(one.real, other.real), (one.imag, other.imag)]
         for ours, numpys in numbers:
             if np.isnan(one):
-                assert np.isnan(ours) or abs(ours) == pytest.approx(abs(numpys)), told
+                assert np.isnan(ours) or abs(ours) == pytest.approx(abs(numpys)), message
             else:
-                assert ours == pytest.approx(numpys), told
+                assert ours == pytest.approx(numpys), message
                 # If the computation of a zero result involves a NaN, C99 does not specify the sign of the zero.
-                assert np.signbit(ours) == np.signbit(numpys) or (np.isnan(place) and ours == 0), told
+                assert np.signbit(ours) == np.signbit(numpys) or (np.isnan(place) and ours == 0), message

@@ -26,12 +26,12 @@ DTYPES = of_few(
 TOLERANCE = {"e": 2e-3, "f": 1e-5, "F": 1e-5}
 
 
-def assert_near(got: Any, wanted: Any) -> None:
-    wanted = np.asarray(wanted)
+def assert_near(got: Any, expected: Any) -> None:
+    expected = np.asarray(expected)
     assert isinstance(got, PyGPU.GPUArray)
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
-    tolerance = TOLERANCE.get(wanted.dtype.char, 1e-12)
-    np.testing.assert_allclose(got.get(), wanted, rtol=tolerance, atol=tolerance)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    tolerance = TOLERANCE.get(expected.dtype.char, 1e-12)
+    np.testing.assert_allclose(got.get(), expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("values", VALUES)
@@ -42,11 +42,11 @@ def test_emath_function_matches_numpy(name: str, values: str) -> None:
             host = VALUES[values].astype(dtype)
             if dtype.startswith("int") or dtype == "uint16":
                 host = host * 2
-            wanted = getattr(np.emath, name)(host)
-            if not np.isfinite(wanted).all() and wanted.dtype.kind == "c":
+            expected = getattr(np.emath, name)(host)
+            if not np.isfinite(expected).all() and expected.dtype.kind == "c":
                 continue  # Mathematical libraries give different results for complex functions of infinities.
-            assert_near(getattr(PyGPU.emath, name)(PyGPU.to_gpu(host)), wanted)
-            assert_near(getattr(np.emath, name)(PyGPU.to_gpu(host)), wanted)
+            assert_near(getattr(PyGPU.emath, name)(PyGPU.to_gpu(host)), expected)
+            assert_near(getattr(np.emath, name)(PyGPU.to_gpu(host)), expected)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "complex64"])

@@ -216,9 +216,9 @@ def test_ufunc_result_is_rounded_to_loop_dtype_before_cast_to_out_dtype(out_dtyp
         hosts = [np.array(numbers, dtype) for numbers in (first, second)]
         arrays = [PyGPU.to_gpu(host) for host in hosts]
         for name in ("add", "multiply", "subtract"):
-            wanted = getattr(np, name)(*hosts, out=np.zeros(3, out_dtype), casting="unsafe")
+            expected = getattr(np, name)(*hosts, out=np.zeros(3, out_dtype), casting="unsafe")
             got = getattr(PyGPU, name)(*arrays, out=PyGPU.zeros(3, out_dtype), casting="unsafe")
-            np.testing.assert_array_equal(got.get(), wanted, f"{name} of {dtype}")
+            np.testing.assert_array_equal(got.get(), expected, f"{name} of {dtype}")
     half = np.array([2.0, 2049.0, 1.0], "float16") / np.float16(3)
     got = PyGPU.add(PyGPU.to_gpu(half), PyGPU.to_gpu(half), out=PyGPU.zeros(3, out_dtype), casting="unsafe")
     np.testing.assert_array_equal(got.get(), np.add(half, half, out=np.zeros(3, out_dtype), casting="unsafe"))

@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 from gpu import support
-from PyGPU._native import host_functions
+from PyGPU._host_arrays import elementwise_functions
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
 # Largest error of each function in units in the last place, as stated in the manuals of CUDA and ROCm.
@@ -43,7 +43,7 @@ def test_special_functions_stay_within_documented_error_in_ulps(name: str, kind:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "expected"),
+    ("name", "arguments", "expected"),
     [
         ("erf", [0.0, np.inf, -np.inf, np.nan], [0.0, 1.0, -1.0, np.nan]),
         ("erfc", [0.0, np.inf, -np.inf, np.nan], [1.0, 0.0, 2.0, np.nan]),
@@ -62,9 +62,9 @@ def test_special_functions_stay_within_documented_error_in_ulps(name: str, kind:
     ],
 )
 def test_special_functions_return_limits_at_infinity_and_poles(
-    name: str, given: list[float], expected: list[float]
+    name: str, arguments: list[float], expected: list[float]
 ) -> None:
-    actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(given, "float32"))).get()
+    actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(arguments, "float32"))).get()
     np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7, equal_nan=True)
 
 
@@ -82,7 +82,7 @@ def test_numpy_sinc_and_i0_of_device_array_match_host_result(name: str) -> None:
 def test_special_functions_without_compiler_use_module_math(name: str) -> None:
     host = np.array([0.5, 1.5, 4.0, 300.0])
     out = np.zeros(4, "float32")
-    getattr(host_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))
+    getattr(elementwise_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))
     np.testing.assert_allclose(out[:3], exact(name, host[:3]), rtol=1e-6)
     assert out[3] == 0
     assert getattr(PyGPU, name)(PyGPU.to_gpu(host, device="cpu")).dtype == np.float64

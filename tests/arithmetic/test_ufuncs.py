@@ -15,11 +15,11 @@ import pytest
 
 import layouts
 import PyGPU
-import simulated
+import simulated_driver
 from gpu import support
 from installed.numpy_version import expect_failure_of_rounding, numpy_function
-from judges_of_functions import JUDGES
 from PyGPU import _core
+from reference_functions import REFERENCE_FUNCTIONS
 
 KINDS = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
@@ -90,7 +90,7 @@ def values(kind: str, count: int = math.prod(layouts.SHAPE)) -> np.ndarray:
 
 
 def judge_of(name: str) -> Any:
-    return JUDGES.get(name) or numpy_function(name)
+    return REFERENCE_FUNCTIONS.get(name) or numpy_function(name)
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
@@ -145,7 +145,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
     by one."""
     items = [item for item in request.session.items if item.path == request.path]
     chosen = [item.callspec.params for item in items if "compiled_together" in item.fixturenames]
-    simulated.compile_together(
+    simulated_driver.compile_together(
         functools.partial(called, **one) if "group" in one else functools.partial(written, **one) for one in chosen
     )
 
@@ -222,9 +222,9 @@ def test_type_promotion_of_ufuncs_matches_numpy(name: str) -> None:
             assert result_type(ufunc, array) == result_type(judge, host), kind
             continue
         for other in others:
-            given = to_device(other) if isinstance(other, np.ndarray) and other.ndim else other
-            assert result_type(ufunc, array, given) == result_type(judge, host, other), (kind, other)
-            assert result_type(ufunc, given, array) == result_type(judge, other, host), (other, kind)
+            operand = to_device(other) if isinstance(other, np.ndarray) and other.ndim else other
+            assert result_type(ufunc, array, operand) == result_type(judge, host, other), (kind, other)
+            assert result_type(ufunc, operand, array) == result_type(judge, other, host), (other, kind)
 
 
 @pytest.mark.parametrize("name", UFUNCS)

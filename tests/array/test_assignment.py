@@ -27,10 +27,10 @@ from support import (
     of_few,
     outcome,
     pair,
+    print_each,
     shapes,
     slices,
     stable_repr,
-    told,
     values,
 )
 
@@ -160,14 +160,14 @@ SCALARS = [
 
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: stable_repr(value)[:25])
 def test_assigned_scalar_is_converted_or_rejected_like_numpy(scalar: Any) -> None:
-    for dtype in told(NUMPYS_OWN):
+    for dtype in print_each(NUMPYS_OWN):
         host, device = pair((2, 2), dtype)
         assign_both(device, host, (slice(None), 1), scalar, scalar)
 
 
 @pytest.mark.parametrize("dtype", NUMPYS_OWN)
 def test_assignment_converts_and_warns_like_numpy_for_all_dtypes(dtype: str) -> None:
-    for source_dtype in told(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])):
+    for source_dtype in print_each(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])):
         host, device = pair((3,), dtype)
         source = values((3,), source_dtype, start=10)
         assign_both(device, host, slice(None), source, source)
@@ -271,7 +271,7 @@ def test_deletion_of_element_raises_like_numpy() -> None:
 
 @pytest.mark.parametrize("value", [0, 1, 2.5, True, np.int8(3), np.array(4), 300, 1j, "x", None], ids=repr)
 def test_fill_matches_numpy(value: Any) -> None:
-    for dtype in told(NUMPYS_OWN):
+    for dtype in print_each(NUMPYS_OWN):
         host, device = pair((2, 3), dtype)
         numpys, ours = outcome(lambda h=host: h.fill(value)), outcome(lambda d=device: d.fill(value))
         if numpys[0] == "error":

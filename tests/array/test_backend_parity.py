@@ -302,7 +302,7 @@ class Stranger:
         return "from the left"
 
     def __eq__(self, other: object) -> Any:
-        return SimpleNamespace(told="equal to a stranger")
+        return SimpleNamespace(text="equal to a stranger")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -315,7 +315,7 @@ def graph_of(work: Any, non_blocking: bool = True) -> PyGPU.Graph:
 
 def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
     nodes = graph_of(work, non_blocking).num_nodes
-    return SimpleNamespace(told=f"{nodes} operation{'s' * (nodes != 1)}")
+    return SimpleNamespace(text=f"{nodes} operation{'s' * (nodes != 1)}")
 
 
 def release_pending_frees() -> None:
@@ -347,12 +347,12 @@ def del_item(array: Any) -> None:
     del array[0]
 
 
-def told(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Describe a result by its type and by the properties that are equal on all backends."""
     if isinstance(value, PyGPU.GPUArray | np.ndarray):
         return f"{type(value).__name__} {value.dtype} {value.shape}"
     if isinstance(value, SimpleNamespace):
-        return str(value.told)
+        return str(value.text)
     if isinstance(value, str):
         return value if value.startswith("[") else "str"
     return str(value)
@@ -360,7 +360,7 @@ def told(value: Any) -> str:
 
 def outcome(line: str, names: dict[str, Any]) -> str:
     try:
-        return told(eval(line, names))
+        return text_of(eval(line, names))
     except PyGPU.OutOfMemoryError as error:
         return "OutOfMemoryError" if "set_memory_limit() allows" in str(error) else str(error)
     except PyGPU.CudaError as error:  # Each driver has its own error text, so only the type is compared.
@@ -370,7 +370,7 @@ def outcome(line: str, names: dict[str, Any]) -> str:
         return f"{type(error).__name__}: {text}"
 
 
-def check(line: str, wanted: str) -> None:
+def check(line: str, expected: str) -> None:
     names = {
         "np": np,
         "PyGPU": PyGPU,
@@ -391,7 +391,7 @@ def check(line: str, wanted: str) -> None:
         "grown": grown,
         "del_item": del_item,
     }
-    assert outcome(line, names) == wanted
+    assert outcome(line, names) == expected
 
 
 @pytest.fixture(params=[True, False], ids=["strict", "not strict"])

@@ -93,14 +93,14 @@ def test_zeros_like_and_empty_like_preserve_memory_order(host: np.ndarray, order
     # Give the NumPy array the strides of the device array. The stride of an axis of length 1 affects no address, but
     # NumPy derives the axis order of some results from this stride.
     host = np.ndarray(device.shape, device.dtype, bytearray(device.nbytes), 0, device.strides)
-    wanted = np.zeros_like(host, dtype, order or "K", shape=shape)
+    expected = np.zeros_like(host, dtype, order or "K", shape=shape)
     for source in (device, host):
         ours = PyGPU.zeros_like(source, dtype, order, shape=shape)
-        assert_same(ours, wanted)
-        if wanted.size:
-            long = [axis for axis, length in enumerate(wanted.shape) if length > 1]
-            assert [ours.strides[axis] for axis in long] == [wanted.strides[axis] for axis in long]
-    assert PyGPU.empty_like(device, dtype, order, shape=shape).shape == wanted.shape
+        assert_same(ours, expected)
+        if expected.size:
+            long = [axis for axis, length in enumerate(expected.shape) if length > 1]
+            assert [ours.strides[axis] for axis in long] == [expected.strides[axis] for axis in long]
+    assert PyGPU.empty_like(device, dtype, order, shape=shape).shape == expected.shape
 
 
 @pytest.mark.parametrize("shape", [(4, 3, 2), (2, 3), (1, 2, 3, 4), (0, 3, 4), 5, ()], ids=repr)
@@ -116,10 +116,10 @@ def test_empty_like_with_shape_has_same_strides_as_numpy(shape: Any, axes: Any) 
 def test_ones_like_and_full_like_match_numpy() -> None:
     host, device = pair((2, 3), "int16", "F")
     for source in (host, device, device[::-1, 1:], host.tolist(), 5):
-        wanted = np.asarray(source.get() if source is not host and hasattr(source, "get") else source)
-        assert_same(PyGPU.ones_like(source), np.ones_like(wanted))
-        assert_same(PyGPU.full_like(source, 7), np.full_like(wanted, 7))
-        assert_same(PyGPU.full_like(source, 2.5, "float64"), np.full_like(wanted, 2.5, "float64"))
+        expected = np.asarray(source.get() if source is not host and hasattr(source, "get") else source)
+        assert_same(PyGPU.ones_like(source), np.ones_like(expected))
+        assert_same(PyGPU.full_like(source, 7), np.full_like(expected, 7))
+        assert_same(PyGPU.full_like(source, 2.5, "float64"), np.full_like(expected, 2.5, "float64"))
     assert_same(PyGPU.full_like(device, [1, 2, 3]), np.full_like(host, [1, 2, 3]))
     # Before version 2.1, NumPy truncates a value out of range instead of raising an error.
     if is_numpy("2.1"):
@@ -175,10 +175,10 @@ def test_arange_accepts_trailing_dtype_like_pycuda() -> None:
 def test_to_gpu_preserves_values_and_memory_order(host: np.ndarray) -> None:
     for device in (PyGPU.to_gpu(host), PyGPU.to_gpu_async(host)):
         assert_same(device, host)
-        wanted = host.copy(order="K")
+        expected = host.copy(order="K")
         if host.size:
             long = [axis for axis, length in enumerate(host.shape) if length > 1]
-            assert [device.strides[axis] for axis in long] == [wanted.strides[axis] for axis in long]
+            assert [device.strides[axis] for axis in long] == [expected.strides[axis] for axis in long]
 
 
 def test_to_gpu_result_shares_no_memory_with_ndarray() -> None:

@@ -69,12 +69,12 @@ def test_dtype_none_is_float64() -> None:
 
 @pytest.mark.parametrize("name", ML_DTYPES)
 def test_ml_dtypes_are_accepted_by_name_and_class(name: str) -> None:
-    wanted = np.dtype(getattr(ml_dtypes, name))
-    for spelling in (name, getattr(ml_dtypes, name), wanted):
-        assert PyGPU.empty(2, spelling).dtype == wanted
-    bits = np.arange(256, dtype=np.uint8).repeat(wanted.itemsize).view(wanted)
+    expected = np.dtype(getattr(ml_dtypes, name))
+    for spelling in (name, getattr(ml_dtypes, name), expected):
+        assert PyGPU.empty(2, spelling).dtype == expected
+    bits = np.arange(256, dtype=np.uint8).repeat(expected.itemsize).view(expected)
     assert PyGPU.to_gpu(bits).get().tobytes() == bits.tobytes()
-    assert PyGPU.to_gpu(bits)[3:5].copy().dtype == wanted
+    assert PyGPU.to_gpu(bits)[3:5].copy().dtype == expected
 
 
 @pytest.mark.parametrize("name", ["int4", "uint4", "float4_e2m1fn", "int2"])

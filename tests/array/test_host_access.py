@@ -70,13 +70,13 @@ def test_import_of_host_array_makes_copy_in_strict_mode() -> None:
 
     # The marker `reads_in_place` selects a fixture that restores the strict mode setting after the test.
     _core._set_strict(True)
-    for given in (x, Producer(), memoryview(x)):
-        made = PyGPU.asarray(given)
+    for exporter in (x, Producer(), memoryview(x)):
+        made = PyGPU.asarray(exporter)
         assert made.tolist() == x.tolist()
         assert made.ptr != x.ctypes.data
         with pytest.raises(ValueError, match="copy=False"):
-            PyGPU.asarray(given, copy=False)
-        assert PyGPU.asarray(given, device="cpu", copy=False).ptr == x.ctypes.data
+            PyGPU.asarray(exporter, copy=False)
+        assert PyGPU.asarray(exporter, device="cpu", copy=False).ptr == x.ctypes.data
 
 
 @cpu_only

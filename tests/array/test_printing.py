@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
-from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views, pair, shapes, told, values
+from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views, pair, print_each, shapes, values
 
 
 def words(text: str) -> str:
@@ -78,7 +78,7 @@ LARGE = [(1001,), (5000,), (7, 143), (6, 6, 6, 6), (7, 7, 7, 7), (1, 2000), (200
 def test_large_array_is_summarized_like_numpy() -> None:
     # Every fourth pair of dtype and shape suffices: the shape decides which elements are omitted,
     # and the dtype decides how each element is printed.
-    for dtype, shape in told(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
+    for dtype, shape in print_each(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
         host, device = pair(shape, dtype)
         assert str(device) == str(host)
         assert str(device.T) == str(host.T)
@@ -109,7 +109,9 @@ OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ",".join(options))
 def test_str_follows_print_options_of_numpy(options: dict[str, Any]) -> None:
     with np.printoptions(**options):
-        for dtype, shape in told(itertools.product([*NUMPYS_OWN, RECORD], [(), (3,), (4, 5), (3, 3, 3), (20, 2)])):
+        for dtype, shape in print_each(
+            itertools.product([*NUMPYS_OWN, RECORD], [(), (3,), (4, 5), (3, 3, 3), (20, 2)])
+        ):
             host, device = pair(shape, dtype)
             assert str(device) == str(host)
             assert words(repr(device)).startswith(words(f"GPUArray({np.array2string(host, separator=', ')}"))

@@ -26,8 +26,8 @@ from support import (
     examples,
     outcome,
     pair,
+    print_each,
     shapes,
-    told,
     values,
 )
 
@@ -163,7 +163,7 @@ def test_iterators_of_array_are_independent_and_stay_exhausted() -> None:
 
 @pytest.mark.parametrize("spec", ["", ".3f", "5d", ">10", "e", "x", "s", "nonsense", "%"])
 def test_format_of_0d_array_matches_numpy(spec: str) -> None:
-    for dtype in told(NUMPYS_OWN):
+    for dtype in print_each(NUMPYS_OWN):
         host = values((), dtype, start=42)
         numpys, ours = outcome(lambda h=host: format(h, spec)), outcome(lambda h=host: format(PyGPU.to_gpu(h), spec))
         if numpys[0] == "error":

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, of_few, told
+from support import assert_same, assert_same_refusal, of_few, print_each
 
 KINDS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 KINDS += ["complex64", "complex128"]
@@ -52,7 +52,7 @@ LINES: list[tuple[Any, ...]] = [
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("kind", [*KINDS, "bool", None])
 def test_arange_matches_numpy_for_every_dtype(kind: str | None) -> None:
-    for bounds in told(RANGES):
+    for bounds in print_each(RANGES):
         numpys = outcome_without_warnings(lambda b=bounds: np.arange(*b, dtype=kind))
         ours = outcome_without_warnings(lambda b=bounds: PyGPU.arange(*b, dtype=kind))
         if numpys[0] == "error":
@@ -91,7 +91,7 @@ def test_arange_with_random_bounds_matches_numpy() -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
 def test_linspace_matches_numpy(line: tuple[Any, ...]) -> None:
     kinds = [None, "int16", "float16", "float32", "complex128", "bool"]
-    for kind in told(of_few(kinds, [None, kinds[1 + LINES.index(line) % 5]])):
+    for kind in print_each(of_few(kinds, [None, kinds[1 + LINES.index(line) % 5]])):
         numpys = outcome_without_warnings(lambda k=kind: np.linspace(*line, dtype=k, retstep=True))
         ours = outcome_without_warnings(lambda k=kind: PyGPU.linspace(*line, dtype=k, retstep=True))
         if numpys[0] == "error":

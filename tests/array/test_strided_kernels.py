@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support import assert_same, on_cpu
 
 # Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector load, and 3 and 6 cause unaligned addresses.
@@ -31,7 +31,7 @@ def pairwise(combinations: Iterable[Combination]) -> list[Combination]:
     A simulated GPU is slow because it runs the threads of a kernel one after another.
     """
     every = list(combinations)
-    return every if not on_cpu() and simulated.driver() is None else every[::3]
+    return every if not on_cpu() and simulated_driver.driver() is None else every[::3]
 
 
 def of_size(itemsize: int) -> np.dtype:
@@ -78,7 +78,7 @@ def random_key(generator: random.Random, array: Any) -> tuple[Any, ...]:
 
 def launches() -> int:
     """Return the number of kernels launched on the simulated driver, or 0 if the driver does not count launches."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         return 0
     names = [name for name in ("cuLaunchKernel", "hipModuleLaunchKernel") if name in driver.calls()]
@@ -98,7 +98,7 @@ def expect_kernel_launch() -> Iterator[None]:
     """Check that the test launches a kernel, if a simulated driver counts launches and a compiler exists."""
     before = launches()
     yield
-    if simulated.driver() is not None and has_kernels():
+    if simulated_driver.driver() is not None and has_kernels():
         assert launches() > before, "no kernel ran: the detour over the host was taken"
 
 
@@ -275,12 +275,12 @@ def test_index_out_of_bounds_raises_like_numpy_and_changes_nothing(wrong: int, m
     index: Any = np.array([1, wrong, 2])
     with pytest.raises(IndexError) as numpys:
         host[index]
-    given = PyGPU.to_gpu(index) if moved else index
+    key = PyGPU.to_gpu(index) if moved else index
     with pytest.raises(IndexError, match="out of bounds") as ours:
-        device[given]
+        device[key]
     assert str(ours.value) == str(numpys.value)
     with pytest.raises(IndexError, match="out of bounds"):
-        device[given] = 1.0
+        device[key] = 1.0
     same(device, host)
 
 
@@ -339,7 +339,7 @@ def test_copies_and_gathers_with_each_strategy_match_numpy(way: str, tmp_path: P
 @pytest.mark.starts_processes
 def test_copies_and_gathers_without_compiler_match_numpy(tmp_path: Path) -> None:
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    for name in simulated.LIBRARIES:
+    for name in simulated_driver.LIBRARIES:
         for found in [path for folder in folders if (path := Path(folder or ".") / name).exists()][:1]:
             (tmp_path / name).symlink_to(found.resolve())
     # PyGPU must not find the simulated compiler, which is in the same folder as the simulated driver. The folder

@@ -27,7 +27,7 @@ class Image(PyGPU.GPUArray):
         super().__init__((*shape, 3), np.uint8, order="F")
 
 
-class Counted(PyGPU.GPUArray):
+class OperationCounts(PyGPU.GPUArray):
     """Define a subclass whose `__init__` does not call the base class's `__init__`."""
 
     def __init__(self, shape, dtype="f8"):
@@ -66,7 +66,7 @@ def test_arguments_passed_to_base_init_determine_shape_and_dtype():
 
 
 def test_subclass_without_base_init_is_created_from_its_arguments():
-    array = Counted((2, 2), "i4")
+    array = OperationCounts((2, 2), "i4")
     assert (array.shape, array.dtype, array.count) == ((2, 2), np.int32, 1)
 
 

@@ -55,8 +55,8 @@ def logistic_regression(x: Any, y: Any) -> Arrays:
     return weights, xp.mean(xp.log1p(xp.exp(-margin)))
 
 
-def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
-    """Compute the mean of a Gaussian process at the points `wanted`. The linear system is solved by conjugate
+def gaussian_process(x: Any, y: Any, targets: Any) -> Arrays:
+    """Compute the mean of a Gaussian process at the points `targets`. The linear system is solved by conjugate
     gradients."""
     xp = x.__array_namespace__()
 
@@ -73,7 +73,7 @@ def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
         solution = solution + step * direction
         rest = rest - step * moved
         direction = rest + xp.vecdot(rest, rest) / length * direction
-    return kernel(wanted, x) @ solution, xp.max(xp.abs(matrix @ solution - y))
+    return kernel(targets, x) @ solution, xp.max(xp.abs(matrix @ solution - y))
 
 
 def edges(image: Any, weights: Any) -> Arrays:
@@ -90,8 +90,8 @@ def edges(image: Any, weights: Any) -> Arrays:
     size = xp.hypot(total, other)
     level = xp.astype(xp.round(size / xp.max(size) * 255), xp.uint8)
     ordered = xp.sort(xp.reshape(level, (-1,)))
-    places = xp.searchsorted(ordered, xp.asarray([64, 128, 192], dtype=xp.uint8, device=image.device))
-    return size, level, places, xp.unique_counts(level).counts
+    positions = xp.searchsorted(ordered, xp.asarray([64, 128, 192], dtype=xp.uint8, device=image.device))
+    return size, level, positions, xp.unique_counts(level).counts
 
 
 def attention(query: Any, key: Any, value: Any) -> Arrays:
@@ -170,9 +170,9 @@ def check(ours: Any, reference: Any) -> None:
             check(one, other)
         return
     assert isinstance(ours, PyGPU.GPUArray)
-    wanted = np.from_dlpack(reference)
-    assert (ours.shape, ours.dtype) == (wanted.shape, wanted.dtype)
-    np.testing.assert_allclose(ours.get(), wanted, rtol=1e-10, atol=1e-10)
+    expected = np.from_dlpack(reference)
+    assert (ours.shape, ours.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(ours.get(), expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("program", of_few(list(PROGRAMS), [k_means, edges]), ids=lambda program: program.__name__)

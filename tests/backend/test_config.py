@@ -95,9 +95,9 @@ def test_forced_unavailable_backend_raises_error_naming_variable() -> None:
             continue
         done = run("-c", FORCED, PYGPU_BACKEND=value)
         assert (done.returncode, done.stderr) == (0, "")
-        told = done.stdout.splitlines()
-        assert len(told) == 4
-        for line in told:
+        lines = done.stdout.splitlines()
+        assert len(lines) == 4
+        for line in lines:
             assert line.startswith(error)
             assert "PYGPU_BACKEND" in line
             assert value in line

@@ -66,27 +66,27 @@ def test_device_supports_weak_references() -> None:
     assert weakref.ref(device)() is device
 
 
-@pytest.mark.parametrize("given", NO_DEVICES, ids=stable_repr)
+@pytest.mark.parametrize("device", NO_DEVICES, ids=stable_repr)
 @pytest.mark.parametrize(
     "call",
     [PyGPU.Device, PyGPU.set_device, PyGPU.synchronize, PyGPU.reset_device, PyGPU.device_properties, PyGPU.memory_info],
 )
-def test_device_argument_of_wrong_type_raises_type_error_with_value(call, given) -> None:
+def test_device_argument_of_wrong_type_raises_type_error_with_value(call, device) -> None:
     with pytest.raises(TypeError, match=r"the device is .*; expected None, an int, a name"):
-        call(given)
+        call(device)
 
 
-@pytest.mark.parametrize("given", MISSING)
+@pytest.mark.parametrize("device", MISSING)
 @pytest.mark.parametrize("call", [PyGPU.Device, PyGPU.set_device, PyGPU.device_properties, PyGPU.memory_info])
-def test_device_number_beyond_count_raises_value_error_with_count(call, given) -> None:
-    with pytest.raises(ValueError, match=rf"device {given} does not exist: the {BACKEND} backend has \d+"):
-        call(given)
+def test_device_number_beyond_count_raises_value_error_with_count(call, device) -> None:
+    with pytest.raises(ValueError, match=rf"device {device} does not exist: the {BACKEND} backend has \d+"):
+        call(device)
 
 
-@pytest.mark.parametrize("given", [10**30, -(10**30)])
-def test_device_number_beyond_64_bits_raises_value_error(given: int) -> None:
-    with pytest.raises(ValueError, match=str(given)):
-        PyGPU.Device(given)
+@pytest.mark.parametrize("device", [10**30, -(10**30)])
+def test_device_number_beyond_64_bits_raises_value_error(device: int) -> None:
+    with pytest.raises(ValueError, match=str(device)):
+        PyGPU.Device(device)
 
 
 @pytest.mark.parametrize("name", ["", "gpu", "cuda0", "cpu:1", "cpu:-1", "cpu:x", "cpu:", "CPU", "cpu:0:0", "cpu "])

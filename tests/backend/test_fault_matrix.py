@@ -23,18 +23,18 @@ from pathlib import Path
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 import vendor_calls
 from faults.exercises import EXERCISES, make_and_fetch
 
 BACKEND = PyGPU.backend_name()
 
 
-def _simulated() -> simulated.Driver | None:
+def _simulated() -> simulated_driver.Driver | None:
     if BACKEND == "cpu":
         return None
     PyGPU.zeros(1)
-    return simulated.driver()
+    return simulated_driver.driver()
 
 
 DRIVER = _simulated()
@@ -43,7 +43,7 @@ if DRIVER is None:
 
 CALLS = vendor_calls.all_of(BACKEND)
 
-# Calls that PyGPU makes while it opens the driver. `test_opening.py` injects a failure into each of these calls.
+# Calls that PyGPU makes while it opens the driver. `test_driver_opening.py` injects a failure into each of these calls.
 OPENING = {
     "cuInit",
     "cuDeviceGetCount",
@@ -88,9 +88,9 @@ FAULTS = {
     "out of memory": (2, ONCE),
     "invalid value": (1, ONCE),
     "not ready": (600, ONCE),
-    "launch failure": (719, simulated.ASYNCHRONOUS),
-    "context lost": (700, simulated.STICKY),
-    "device lost": (214, simulated.STICKY),
+    "launch failure": (719, simulated_driver.ASYNCHRONOUS),
+    "context lost": (700, simulated_driver.STICKY),
+    "device lost": (214, simulated_driver.STICKY),
 }
 FATAL = {code for code, manner in FAULTS.values() if manner != ONCE}
 # Largest amount of pinned memory that a test program uses, in bytes.
@@ -212,7 +212,7 @@ CELLS = [
 ]
 
 
-def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
+def fault_positions(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
     """Return the positions at which the tests inject a fault.
 
     A position is a test program and the number n of one call: the fault affects the nth time that the program makes the
@@ -243,7 +243,7 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
 ) -> None:
     code, manner = FAULTS[fault]
     before = alive()
-    chosen = places(call, fault, made)
+    chosen = fault_positions(call, fault, made)
     for exercise, nth in chosen:
         DRIVER.fault(call, code, nth, manner)
         outcome = attempt(exercise, call, code)
@@ -267,7 +267,7 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
 
 
 def test_every_program_is_tested_with_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
-    met = {(exercise, fault) for call, fault in CELLS for exercise, _ in places(call, fault, made)}
+    met = {(exercise, fault) for call, fault in CELLS for exercise, _ in fault_positions(call, fault, made)}
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 
 
@@ -279,7 +279,7 @@ def _count_errors_after_fatal_fault(code: int) -> None:
             make_and_fetch()
         except PyGPU.CudaError as error:
             assert_describes_fault(error, code)
-            COUNTS["told of the dead"] += 1
+            COUNTS["device failed"] += 1
 
 
 def _assert_no_leaks(before: dict[str, int], refused: int) -> None:

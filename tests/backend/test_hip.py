@@ -26,10 +26,10 @@ pytestmark = [
 
 PRELUDE = """
 import ctypes, gc, os
-import numpy, PyGPU, simulated
+import numpy, PyGPU, simulated_driver
 runtime = ctypes.CDLL("libamdhip64.so.7")
 PyGPU.config()
-sim = simulated.driver()
+sim = simulated_driver.driver()
 def raised(call):
     try: call()
     except Exception as error: return error
@@ -88,7 +88,7 @@ def test_failed_hip_call_clears_last_error_of_runtime() -> None:
         error = raised(stream.synchronize)
         assert (error.code, error.name, error.device) == (400, "hipErrorInvalidHandle", "hip:0"), vars(error)
         assert runtime.hipPeekAtLastError() == 0
-        sim.fault("hipStreamQuery", 700, times=simulated.STICKY)
+        sim.fault("hipStreamQuery", 700, times=simulated_driver.STICKY)
         assert "only a new process" in str(raised(stream.query))
         assert runtime.hipPeekAtLastError() == 0
         os._exit(0)
@@ -127,12 +127,12 @@ def test_dlpack_on_hip_uses_rocm_device_type_and_stream_numbers() -> None:
         class Producer:
             def __dlpack_device__(self): return array.__dlpack_device__()
             def __dlpack__(self, stream=None, **keywords):
-                asked.append(stream)
+                streams.append(stream)
                 return array.__dlpack__(stream=stream, **keywords)
-        asked = []
+        streams = []
         PyGPU.from_dlpack(Producer())
         with own: PyGPU.from_dlpack(Producer())
-        assert asked == [0, own.handle], asked
+        assert streams == [0, own.handle], streams
         assert numpy.from_dlpack(array, device="cpu").tolist() == [0, 1, 2, 3, 4]
     """)
 

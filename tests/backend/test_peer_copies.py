@@ -64,24 +64,24 @@ def test_peer_copies_of_random_layouts_and_memory_kinds_match_numpy() -> None:
     host = np.arange(np.prod(SHAPE), dtype="f4").reshape(SHAPE)
     for _ in range(60):
         take = random_view(chance)
-        wanted = take(host)
+        source = take(host)
         there, here = chance.sample([0, 1], 2)
         base = chance.choice(MEMORIES)(SHAPE, there)
         base.set(host)
         # The target is a view into a larger array: it has the shape of the source, but another axis order in memory.
-        order = chance.sample(range(wanted.ndim), wanted.ndim)
+        order = chance.sample(range(source.ndim), source.ndim)
         back = np.argsort(order)
-        around = tuple(wanted.shape[axis] + 2 for axis in order)
+        around = tuple(source.shape[axis] + 2 for axis in order)
         larger = chance.choice(MEMORIES)(around, here)
         inner = tuple(slice(1, -1) for _ in order)
         target = larger[inner].transpose(back)[:: chance.choice([1, -1])]
         expected = np.zeros(around, "f4")
         place = expected[inner].transpose(back)
-        (place if target.strides[0] == place.strides[0] else place[::-1])[...] = wanted
+        (place if target.strides[0] == place.strides[0] else place[::-1])[...] = source
         with PyGPU.Stream(device=chance.choice([0, 1])):
             target[...] = take(base)
         np.testing.assert_array_equal(larger.get(), expected, err_msg=f"seed {seed}")
-        np.testing.assert_array_equal(take(base).copy(device=here).get(), wanted, err_msg=f"seed {seed}")
+        np.testing.assert_array_equal(take(base).copy(device=here).get(), source, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize("take", [lambda a: a, lambda a: a.T, lambda a: a[:, ::2]], ids=["whole", "turned", "columns"])

@@ -30,9 +30,9 @@ pytestmark = [
 # Beginning of each script: imports and functions.
 # The function `sim.call` calls a driver function without PyGPU, as another library would.
 PRELUDE = """
-import ctypes, numpy, PyGPU, simulated
+import ctypes, numpy, PyGPU, simulated_driver
 PyGPU.zeros(1)
-sim = simulated.driver()
+sim = simulated_driver.driver()
 def raises(kind, function, *arguments):
     try:
         function(*arguments)
@@ -110,7 +110,7 @@ def test_allocation_that_runs_out_of_memory_is_retried_once() -> None:
 
 def test_unusable_context_fails_every_call_until_driver_state_is_reset() -> None:
     script = """
-        sim.fault("cuMemcpyDtoH_v2", 700, times=simulated.STICKY)
+        sim.fault("cuMemcpyDtoH_v2", 700, times=simulated_driver.STICKY)
         a = PyGPU.zeros(3)
         assert "700" in raises(PyGPU.CudaError, a.get)
         assert "700" in raises(PyGPU.CudaError, PyGPU.synchronize)
@@ -124,7 +124,7 @@ def test_unusable_context_fails_every_call_until_driver_state_is_reset() -> None
 
 def test_injected_asynchronous_failure_is_raised_at_next_wait() -> None:
     script = """
-        sim.fault("cuMemsetD8Async", 719, times=simulated.ASYNCHRONOUS)
+        sim.fault("cuMemsetD8Async", 719, times=simulated_driver.ASYNCHRONOUS)
         sim.delay(20_000)
         a = PyGPU.full(100, 5, "uint8")
         assert "719" in raises(PyGPU.CudaError, PyGPU.synchronize)

@@ -106,7 +106,7 @@ def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None 
     rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
     ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
     results = {"backend": "cuda", "calls": rows, "transfers": ways}
-    return next(row for row in module("goals").evaluate(results) if row["what"] == what)
+    return next(row for row in module("performance_goals").evaluate(results) if row["what"] == what)
 
 
 def test_goal_relative_to_driver_time_changes_with_measured_driver_time() -> None:
@@ -127,13 +127,13 @@ def test_transfer_goal_is_met_at_required_rate_and_shows_fastest_library() -> No
 def test_cpu_transfer_goal_is_relative_to_numpy_copy() -> None:
     rates = {"PyGPU": 8.9, "NumPy": 10.0}
     ways = [{"way": "to device", "bytes": size, "gigabytes_per_second": rates} for size in (1 << 16, 1 << 20)]
-    (row,) = module("goals").evaluate({"backend": "cpu", "calls": [], "transfers": ways})
+    (row,) = module("performance_goals").evaluate({"backend": "cpu", "calls": [], "transfers": ways})
     assert (row["what"], row["goal"], row["within"]) == ("to_gpu, 1 MiB", 9.0, False)
 
 
 def test_every_goal_refers_to_measured_case_or_transfer() -> None:
-    cases = {case.name for case in module("calls").CASES}
+    cases = {case.name for case in module("small_calls").CASES}
     ways = set(module("transfers").pygpu(module("transfers").Arrays(65536)))
-    for row in module("goals").GOALS:
+    for row in module("performance_goals").GOALS:
         assert row.name in (ways if row.size else cases), row.what
         assert row.floor in ways or not row.size

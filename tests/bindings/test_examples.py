@@ -35,7 +35,7 @@ def environment(out: Path) -> dict[str, str]:
 
 
 def run(out: Path, *command: object) -> str:
-    folder = next(parent for parent in out.parents if (parent / "check.py").is_file())
+    folder = next(parent for parent in out.parents if (parent / "binding_checks.py").is_file())
     done = subprocess.run(
         [str(part) for part in command], env=environment(out), cwd=folder, capture_output=True, text=True
     )

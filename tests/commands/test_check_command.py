@@ -123,8 +123,8 @@ def test_last_message_has_all_lines_of_last_error_in_program_output() -> None:
         "PyGPU.BackendUnavailableError: none was found; looked for:",
         "  c++: not on PATH",
     ]
-    told = "PyGPU.BackendUnavailableError: none was found; looked for:\n      c++: not on PATH"
-    assert checking.last_message(errors) == told
+    message = "PyGPU.BackendUnavailableError: none was found; looked for:\n      c++: not on PATH"
+    assert checking.last_message(errors) == message
     assert checking.last_message(["a program that ends itself", ""]) == "a program that ends itself"
 
 

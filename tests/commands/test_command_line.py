@@ -14,7 +14,7 @@ import pytest
 
 import PyGPU
 from PyGPU._cli import test as testing
-from PyGPU._cli.closed_pipe import quiet_end
+from PyGPU._cli.broken_pipe import quiet_end
 from PyGPU._cli.main import main, parsers
 
 pytestmark = pytest.mark.enough_on("cpu")

@@ -103,10 +103,10 @@ def lines_of(program: dict[str, Any], output: str) -> list[tuple[str, list[float
 def difference(program: dict[str, Any], output: str, expected: str) -> str | None:
     """Return a description of the first difference between two outputs, or None if they agree."""
     tolerance, ranges = program.get("tolerance", 1e-8), program.get("ranges", {})
-    found, wanted = lines_of(program, output), lines_of(program, expected)
-    if not wanted or len(found) != len(wanted):
-        return f"{len(found)} lines of output instead of {len(wanted)}"
-    for (text, numbers), (other_text, others) in zip(found, wanted, strict=True):
+    found, expected_lines = lines_of(program, output), lines_of(program, expected)
+    if not expected_lines or len(found) != len(expected_lines):
+        return f"{len(found)} lines of output instead of {len(expected_lines)}"
+    for (text, numbers), (other_text, others) in zip(found, expected_lines, strict=True):
         if text != other_text:
             return f"{text!r} instead of {other_text!r}"
         limits = next((limits for name, limits in ranges.items() if text.startswith(name)), None)
@@ -147,24 +147,24 @@ def main() -> int:
     parser.add_argument("--no-cupy", action="store_true", help="do not run CuPy, even if it is installed")
     parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--against", type=Path, help="results with CuPy, written by --json")
-    given = parser.parse_args()
+    options = parser.parse_args()
     programs = tomllib.loads((PROGRAMS / "programs.toml").read_text())["programs"]
-    if unknown := set(given.names) - {program["name"] for program in programs}:
+    if unknown := set(options.names) - {program["name"] for program in programs}:
         parser.error(f"programs.toml has no {', '.join(sorted(unknown))}")
-    programs = [program for program in programs if not given.names or program["name"] in given.names]
-    backends = given.backend.split(",")
-    if find_spec("cupy") is not None and not given.no_cupy:
+    programs = [program for program in programs if not options.names or program["name"] in options.names]
+    backends = options.backend.split(",")
+    if find_spec("cupy") is not None and not options.no_cupy:
         backends.append("cupy")
-    earlier = json.loads(given.against.read_text()) if given.against else {}
-    simulated = given.simulated.resolve() if given.simulated else None
+    earlier = json.loads(options.against.read_text()) if options.against else {}
+    simulated = options.simulated.resolve() if options.simulated else None
 
     report: dict[str, dict[str, dict[str, Any]]] = {}
     print(f"{'program':<20}" + "".join(f"{name:<20}" for name in backends))
     for program in programs:
         folder = PROGRAMS
         if "files" in program:
-            folder = (given.source or ROOT / "build/programs").resolve() / program["repository"].replace("/", "+")
-            if given.source is None:
+            folder = (options.source or ROOT / "build/programs").resolve() / program["repository"].replace("/", "+")
+            if options.source is None:
                 fetch(program, folder)
             check(program, folder)
         results = {name: run(program, folder, name, simulated) for name in backends}
@@ -175,8 +175,8 @@ def main() -> int:
         for name, result in results.items():
             if result["verdict"] not in ("same", "reference"):
                 print(f"    {name}: {result['verdict']} {result.get('error', '')}")
-    if given.json:
-        given.json.write_text(json.dumps(report, indent=1))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1))
     return int(any(one["verdict"] not in ("same", "reference") for found in report.values() for one in found.values()))
 
 

@@ -63,14 +63,14 @@ def refused(*arguments: str, path: Path, folder: Path) -> str:
 def test_run_command_with_aliases_runs_program_of_cupy_and_pycuda(tmp_path: Path, no_cupy: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "other.py").write_text("import pycuda.gpuarray, sys\nprint(pycuda.gpuarray.__name__, sys.argv)\n")
-    wanted = "['--one', '2'] [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]] 0.5 __main__\n"
-    given = {"path": no_cupy, "folder": tmp_path}
+    expected = "['--one', '2'] [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]] 0.5 __main__\n"
+    keywords = {"path": no_cupy, "folder": tmp_path}
     command = ("-m", "PyGPU", "run", "--as-cupy")
-    assert run("", *command, "program.py", "--one", "2", **given) == wanted
-    assert run("", *command, "-m", "program", "--one", "2", **given) == wanted
-    assert run("", "-m", "PyGPU", "run", "--as-pycuda", "other.py", **given) == "PyGPU.gpuarray ['other.py']\n"
-    assert "give --as-cupy or --as-pycuda" in refused("program.py", **given)
-    assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", **given)
+    assert run("", *command, "program.py", "--one", "2", **keywords) == expected
+    assert run("", *command, "-m", "program", "--one", "2", **keywords) == expected
+    assert run("", "-m", "PyGPU", "run", "--as-pycuda", "other.py", **keywords) == "PyGPU.gpuarray ['other.py']\n"
+    assert "give --as-cupy or --as-pycuda" in refused("program.py", **keywords)
+    assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", **keywords)
 
 
 def test_cupy_alias_gives_modules_of_pygpu_cupy_until_alias_is_removed(no_cupy: Path) -> None:
@@ -150,14 +150,14 @@ import PyGPU
 PyGPU.as_cupy()
 import cupy, numpy as np
 a = cupy.arange(12.0).reshape(3, 4)
-wanted = np.arange(12.0).reshape(3, 4)
+expected = np.arange(12.0).reshape(3, 4)
 """
     if find_spec("array_api_compat"):
         code += """
 import array_api_compat as compat
 assert compat.is_array_api_obj(a) and not compat.is_numpy_array(a)
 xp = compat.array_namespace(a)
-assert np.allclose(cupy.asnumpy(xp.sum(xp.asarray(a) * 2, axis=0)), 2 * wanted.sum(0)), xp
+assert np.allclose(cupy.asnumpy(xp.sum(xp.asarray(a) * 2, axis=0)), 2 * expected.sum(0)), xp
 assert compat.to_device(a, compat.device(a)).shape == (3, 4) and compat.size(a) == 12
 print("array_api_compat", isinstance(xp.mean(a), cupy.ndarray))
 """
@@ -167,8 +167,8 @@ import xarray
 x = xarray.DataArray(a, dims=("row", "column"))
 assert type(x.data) is cupy.ndarray
 mean = x.mean("row")
-assert type(mean.data) is cupy.ndarray and np.allclose(mean.data.get(), wanted.mean(0))
-assert np.allclose(x.to_numpy(), wanted)
+assert type(mean.data) is cupy.ndarray and np.allclose(mean.data.get(), expected.mean(0))
+assert np.allclose(x.to_numpy(), expected)
 print("xarray", type(x.as_numpy().data).__name__)
 """
     if find_spec("dask"):
@@ -176,7 +176,7 @@ print("xarray", type(x.as_numpy().data).__name__)
 import dask.array as da
 d = da.from_array(a, chunks=2, asarray=False)
 total = (d + 1).sum(axis=0).compute()
-assert type(total) is cupy.ndarray and np.allclose(total.get(), (wanted + 1).sum(0))
+assert type(total) is cupy.ndarray and np.allclose(total.get(), (expected + 1).sum(0))
 print("dask", type(d._meta).__name__)
 """
     if find_spec("scipy"):

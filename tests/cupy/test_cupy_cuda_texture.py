@@ -39,18 +39,18 @@ def test_texture_memory_copies_to_and_from_arrays(host: bool, channels: int, len
     assert (memory.ndim, memory.ptr != 0) == (len(lengths), True)
     shape = (*lengths[:0:-1], lengths[0] * channels)
     values = np.arange(2 * np.prod(shape), dtype=np.int16).reshape(*shape[:-1], -1)[..., ::2]
-    given, out = (values, np.zeros(shape, "i2")) if host else (cp.asarray(values), cp.zeros(shape, "i2"))
+    source, out = (values, np.zeros(shape, "i2")) if host else (cp.asarray(values), cp.zeros(shape, "i2"))
     stream = cp.cuda.Stream()
-    memory.copy_from(given, stream)
+    memory.copy_from(source, stream)
     memory.copy_to(out, stream)
     stream.synchronize()
     np.testing.assert_array_equal(cp.asnumpy(out), values)
     with pytest.raises(ValueError, match="shape mismatch: the array has the shape"):
-        memory.copy_from(given[..., 1:])
+        memory.copy_from(source[..., 1:])
     with pytest.raises(ValueError, match="dtype mismatch: the array is float32, the texture memory int16"):
-        memory.copy_from(given.astype("f4"))
+        memory.copy_from(source.astype("f4"))
     with pytest.raises(ValueError, match="must be C-contiguous"):
-        memory.copy_to(given[..., ::-1])
+        memory.copy_to(source[..., ::-1])
 
 
 def test_texture_over_array_filters_and_mirrors() -> None:

@@ -52,12 +52,12 @@ def test_fft_plan_repr_shows_parameters_and_fft_functions_accept_plan(
     name = TRANSFORMS[value_type]
     s, used = ((one,) if isinstance(one, int) else one for one in (shape, axes))
     points = None if s is None else [-1 if one is None else one for one in s]
-    wanted = getattr(np.fft, name)(host, points, tuple(range(-len(s), 0)) if used is None and s else used)
-    np.testing.assert_allclose(getattr(scipy_fft, name)(a, s, used, plan=plan).get(), wanted, atol=1e-10)
+    expected = getattr(np.fft, name)(host, points, tuple(range(-len(s), 0)) if used is None and s else used)
+    np.testing.assert_allclose(getattr(scipy_fft, name)(a, s, used, plan=plan).get(), expected, atol=1e-10)
     with plan:
         assert cufft.get_current_plan() is plan
         for functions in (cupy.fft, scipy_fft):
-            np.testing.assert_allclose(getattr(functions, name)(a, s, used).get(), wanted, atol=1e-10)
+            np.testing.assert_allclose(getattr(functions, name)(a, s, used).get(), expected, atol=1e-10)
     assert cufft.get_current_plan() is None
 
 
@@ -265,15 +265,15 @@ def test_scipys_functions_compute_float16_in_single_precision() -> None:
     a = cupy.array(host)
     for name in ("fft", "rfft", "irfft", "hfft", "ihfft", "irfftn", "hfft2"):
         operand = a.reshape(2, 3) if name.endswith("2") else a
-        wanted = np.float32 if name[:2] in ("ir", "hf") else np.complex64
-        assert getattr(scipy_fft, name)(operand).dtype == wanted
+        expected = np.float32 if name[:2] in ("ir", "hf") else np.complex64
+        assert getattr(scipy_fft, name)(operand).dtype == expected
     assert (cupy.fft.irfft(a).dtype, np.fft.irfft(host).dtype) == (np.float16, np.float16)
     assert fftpack.irfft(a).dtype == np.float32
     np.testing.assert_allclose(scipy_fft.irfft(a).get(), np.fft.irfft(host.astype("f4")), rtol=1e-5, atol=1e-5)
 
 
 def test_complex_transform_with_overwrite_x_returns_input_array() -> None:
-    for function, arguments, wanted in (
+    for function, arguments, expected in (
         (scipy_fft.fft, (4, 1), np.fft.fft(HOST, axis=1)),
         (scipy_fft.ifftn, (), np.fft.ifftn(HOST)),
         (fftpack.fft2, (), np.fft.fft2(HOST)),
@@ -282,7 +282,7 @@ def test_complex_transform_with_overwrite_x_returns_input_array() -> None:
         kept = function(a, *arguments)
         assert kept is not a
         assert function(a, *arguments, overwrite_x=True) is a
-        np.testing.assert_allclose(a.get(), wanted, atol=1e-10)
+        np.testing.assert_allclose(a.get(), expected, atol=1e-10)
         np.testing.assert_array_equal(a.get(), kept.get())
     a = cupy.array(HOST)
     for other in (a[:, ::2], cupy.broadcast_to(a[0], (3, 4, 5)), a.real):

@@ -118,10 +118,10 @@ def test_raw_array_of_more_than_2_to_the_31_elements_is_indexed_in_64_bits() -> 
     rows = PyGPU.broadcast_to(PyGPU.arange(length, dtype=np.int32)[:, None], (length, length))
     columns = PyGPU.broadcast_to(PyGPU.arange(length, dtype=np.int32), (length, length))
     kernel = ElementwiseKernel("raw T x, int64 step", "T z", "z = x[i * step]", "far")
-    places = np.arange(5) * (length * length // 5 + 7)
-    for array, expected in ((rows, places // length), (columns, places % length)):
+    positions = np.arange(5) * (length * length // 5 + 7)
+    for array, expected in ((rows, positions // length), (columns, positions % length)):
         found = PyGPU.empty(5, np.int32)
-        kernel(array, int(places[1]), found)
+        kernel(array, int(positions[1]), found)
         np.testing.assert_array_equal(found.get(), expected)
 
 

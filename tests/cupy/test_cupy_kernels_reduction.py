@@ -31,9 +31,9 @@ def expected(x: Any, axis: Any, keepdims: bool) -> Any:
 def test_reduction_kernel_along_axes_matches_numpy(total: ReductionKernel, keepdims: bool) -> None:
     for values, array in ((X, PyGPU.to_gpu(X)), (X.T, PyGPU.to_gpu(X).T), (X[:, ::-2], PyGPU.to_gpu(X)[:, ::-2])):
         for axis in AXES:
-            result, wanted = total(array, axis=axis, keepdims=keepdims), expected(values, axis, keepdims)
-            assert (result.shape, result.dtype) == (wanted.shape, np.float32)
-            np.testing.assert_array_equal(result.get(), wanted)
+            result, reference = total(array, axis=axis, keepdims=keepdims), expected(values, axis, keepdims)
+            assert (result.shape, result.dtype) == (reference.shape, np.float32)
+            np.testing.assert_array_equal(result.get(), reference)
 
 
 def test_reduction_kernel_of_many_elements_matches_numpy(total: ReductionKernel) -> None:
@@ -169,7 +169,7 @@ def test_reduction_plan_merges_adjacent_axes_and_limits_threads() -> None:
     assert (plan_threads(kept, reduced, 512).along, plan_threads(reduced, kept, 512).along) == (False, True)
     for threads in (16, 512):
         plan = plan_threads(kept, reduced, threads)
-        assert plan.places * plan.lanes <= threads
+        assert plan.results * plan.lanes <= threads
     assert reduced_axes(None, 2) == (0, 1)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import PyGPU
 from PyGPU import cupy, cupyx
-from PyGPU._cupy.missing import MISSING, missing_module, missing_text
+from PyGPU._cupy.missing_names import MISSING, missing_module, missing_text
 from PyGPU.cupy import testing
 
 
@@ -219,11 +219,11 @@ def test_random_functions_accept_dtype() -> None:
 def test_poly1d_results_match_numpy() -> None:
     ours, theirs = cupy.poly1d([0, 1, 2, 3], variable="z"), np.poly1d([0, 1, 2, 3], variable="z")
     assert (repr(ours), str(ours), ours.order, len(ours)) == (repr(theirs), str(theirs), 2, 2)
-    for got, wanted in [
+    for got, expected in [
         (ours + 1, theirs + 1), (2 - ours, 2 - theirs), (ours * ours, theirs * theirs), (ours**3, theirs**3),
         (-ours, -theirs), (ours.deriv(), theirs.deriv()), (ours.integ(), theirs.integ()), (ours(ours), theirs(theirs)),
     ]:  # fmt: skip
-        np.testing.assert_array_equal(got.coeffs.get(), wanted.coeffs)
+        np.testing.assert_array_equal(got.coeffs.get(), expected.coeffs)
     np.testing.assert_array_equal(ours(cupy.arange(3)).get(), theirs(np.arange(3)))
     np.testing.assert_array_equal((cupy.arange(3) * ours).get(), np.arange(3) * theirs)
     np.testing.assert_array_equal((cupy.arange(3) - ours).get(), np.arange(3) - theirs)

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 PROGRAMS = FOLDER / "programs"
 
 
-@pytest.mark.parametrize(("name", "lines"), [("orbits", 4), ("heat", 5), ("pictures", 9), ("memory", 4)])
+@pytest.mark.parametrize(("name", "lines"), [("orbits", 4), ("heat", 5), ("image_filters", 9), ("memory", 4)])
 def test_cupy_program_runs_unchanged(
     name: str, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -38,7 +38,7 @@ def test_list_of_cupy_programs_has_checksum_of_each_file() -> None:
     for program in fetched:
         assert len(program["commit"]) == 40
         assert all(len(checksum) == 64 for checksum in program["files"].values())
-        assert sum(first.startswith("drivers/") for first, *_ in program["run"]) <= 1
+        assert sum(first.startswith("main_scripts/") for first, *_ in program["run"]) <= 1
     for program in programs:
         own = [first for first, *_ in program["run"] if first not in program.get("files", {})]
         assert all((PROGRAMS / first).exists() for first in own), own

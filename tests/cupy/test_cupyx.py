@@ -76,10 +76,10 @@ def test_cupyx_pinned_arrays_have_same_layout_as_numpy_arrays() -> None:
     assert cupyx.empty_pinned(3, np.int16).dtype == np.int16
     host = np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2)
     for order in "CFAK":
-        wanted = np.empty_like(host, order=order)
+        expected = np.empty_like(host, order=order)
         for a in (host, cupy.array(host.transpose(1, 0, 2)).transpose(1, 0, 2)):
             got = cupyx.empty_like_pinned(a, order=order)
-            assert (got.shape, got.strides, got.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
+            assert (got.shape, got.strides, got.dtype) == (expected.shape, expected.strides, expected.dtype)
             assert isinstance(got.base, cupy.cuda.PinnedMemoryPointer)
     assert cupyx.zeros_like_pinned(cupy.ones(()), "i4").tolist() == 0
     assert cupyx.zeros_like_pinned(host, shape=(5,)).tolist() == [0.0] * 5

@@ -44,7 +44,7 @@ import cupyx.scipy  # noqa: E402
 
 from PyGPU._cupy.cuda import stream as facade_stream  # noqa: E402
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
-from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
+from PyGPU._observability.benchmark import BenchmarkResult  # noqa: E402
 
 
 class StandIn(types.ModuleType):
@@ -228,9 +228,9 @@ def install_helpers() -> None:
     """Install the private modules of `cupy.testing` from the checkout of CuPy."""
     names = {name: value for module in (loops, comparisons) for name, value in vars(module).items() if name[:2] != "__"}
     private = stand_in("cupy.testing._loops", **names)
-    private._wraps_partial = lambda test, *given: lambda run: loops.without_parameters(test, run, *given)
-    private._wraps_partial_xp = lambda test, *given: (
-        lambda run: loops.without_parameters(test, run, *filter(None, given))
+    private._wraps_partial = lambda test, *parameters: lambda run: loops.without_parameters(test, run, *parameters)
+    private._wraps_partial_xp = lambda test, *parameters: (
+        lambda run: loops.without_parameters(test, run, *filter(None, parameters))
     )
     public = {name: getattr(cupy.testing, name) for name in cupy.testing.__all__}
     stand_in("cupy.testing._helper", skip_if_after_baseline=skip_if_after_baseline, **public)

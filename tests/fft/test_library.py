@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support import on_cpu
 
 PyGPU.device_count()
 pytestmark = pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-simulated_only = pytest.mark.skipif(simulated.driver() is None, reason="asks the stand-in of a library")
+simulated_only = pytest.mark.skipif(simulated_driver.driver() is None, reason="asks the stand-in of a library")
 LIBRARY = {"cuda": "libcufft.so.11", "hip": "libhipfft.so.0"}
 VARIABLE = "PYGPU_CUFFT"
 
@@ -26,8 +26,8 @@ VARIABLE = "PYGPU_CUFFT"
 def simulated_library() -> ctypes.CDLL:
     PyGPU.fft.fft(PyGPU.ones(2, "complex64"))
     library = ctypes.CDLL(LIBRARY[PyGPU.backend_name()])
-    library.simulated_fft_plans.restype = library.sim_mathematics_calls.restype = ctypes.c_uint64
-    library.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    library.simulated_fft_plans.restype = library.sim_library_calls.restype = ctypes.c_uint64
+    library.sim_library_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
     return library
 
 
@@ -43,14 +43,14 @@ def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
 def test_fft_plan_is_cached_and_old_fft_plans_are_evicted(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((3, 20), "complex64")
     PyGPU.fft.fft(array)
-    ever = simulated_library.sim_mathematics_calls(vendor_name("Create"))
+    ever = simulated_library.sim_library_calls(vendor_name("Create"))
     for _ in range(3):
         check(np.ones((3, 20), "complex64"), PyGPU.fft.fft(array))
         PyGPU.fft.ifft(array)
-    assert simulated_library.sim_mathematics_calls(vendor_name("Create")) == ever
+    assert simulated_library.sim_library_calls(vendor_name("Create")) == ever
     for length in range(2, 80):
         PyGPU.fft.fft(PyGPU.ones(length, "complex64"))
-    assert simulated_library.sim_mathematics_calls(vendor_name("Create")) > ever + 64
+    assert simulated_library.sim_library_calls(vendor_name("Create")) > ever + 64
     assert simulated_library.simulated_fft_plans() <= 64
 
 
@@ -121,11 +121,11 @@ def test_ffts_in_four_threads_and_streams_match_numpy() -> None:
 def test_error_of_vendor_fft_library_raises_cuda_error_with_code(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((2, 23), "complex64")
     before = simulated_library.simulated_fft_plans()
-    simulated_library.sim_mathematics_fault(vendor_name("MakePlanMany64"), 1, 8)
+    simulated_library.sim_library_fault(vendor_name("MakePlanMany64"), 1, 8)
     with pytest.raises(PyGPU.CudaError, match=r"MakePlanMany64 failed: INVALID_SIZE.*code 8 of (cu|hip)FFT"):
         PyGPU.fft.fft(array)
     assert simulated_library.simulated_fft_plans() == before
-    simulated_library.sim_mathematics_fault(vendor_name("ExecC2C"), 1, 6)
+    simulated_library.sim_library_fault(vendor_name("ExecC2C"), 1, 6)
     with pytest.raises(PyGPU.CudaError, match="ExecC2C failed: EXEC_FAILED"):
         PyGPU.fft.fft(array)
     check(np.ones((2, 23), "complex64"), PyGPU.fft.fft(array))

@@ -23,18 +23,18 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
     return made.astype(dtype)
 
 
-def same(got: PyGPU.GPUArray, wanted: Any, about: object = "", loose: bool = False) -> None:
-    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape), about
-    few = {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5}.get(wanted.dtype.name, 1e-12)
+def same(got: PyGPU.GPUArray, expected: Any, about: object = "", loose: bool = False) -> None:
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape), about
+    few = {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5}.get(expected.dtype.name, 1e-12)
     few = 2e-3 if loose else few  # For float16 input, NumPy also rounds the scale factor to 16 bits.
-    most = np.abs(wanted).max(initial=1.0)
-    np.testing.assert_allclose(got.get(), wanted, rtol=few, atol=few * most, err_msg=str(about))
+    most = np.abs(expected).max(initial=1.0)
+    np.testing.assert_allclose(got.get(), expected, rtol=few, atol=few * most, err_msg=str(about))
 
 
-def compare(name: str, host: np.ndarray, *given: Any, **keywords: Any) -> None:
-    wanted = getattr(np.fft, name)(host, *given, **keywords)
-    got = getattr(PyGPU.fft, name)(PyGPU.to_gpu(host), *given, **keywords)
-    same(got, wanted, (name, host.dtype, given, keywords), loose=host.dtype == "float16")
+def compare(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
+    expected = getattr(np.fft, name)(host, *arguments, **keywords)
+    got = getattr(PyGPU.fft, name)(PyGPU.to_gpu(host), *arguments, **keywords)
+    same(got, expected, (name, host.dtype, arguments, keywords), loose=host.dtype == "float16")
 
 
 def takes(name: str, dtype: str) -> bool:
@@ -95,10 +95,10 @@ def test_fft_of_inner_axes_matches_numpy() -> None:
 
 def test_fft_writes_into_out_array_of_any_dtype_and_layout() -> None:
     host = numbers("complex64", 4, 6)
-    wanted = np.fft.fft(host)
+    expected = np.fft.fft(host)
     array = PyGPU.to_gpu(host)
     assert PyGPU.fft.fft(array, out=array) is array
-    same(array, wanted)
+    same(array, expected)
     for out in (
         PyGPU.empty((4, 6), "complex128"),
         PyGPU.empty((6, 4), "complex64").T,
@@ -106,7 +106,7 @@ def test_fft_writes_into_out_array_of_any_dtype_and_layout() -> None:
         PyGPU.empty((4, 6), "complex64")[::-1],
     ):
         assert PyGPU.fft.fft(PyGPU.to_gpu(host), out=out) is out
-        same(out.astype("complex64"), wanted)
+        same(out.astype("complex64"), expected)
     both = PyGPU.to_gpu(np.concatenate([host, host]))
     PyGPU.fft.ifftn(both[1:5], out=both[2:6])
     same(both[2:6], np.fft.ifftn(np.concatenate([host, host])[1:5]))

@@ -119,11 +119,11 @@ def host() -> np.ndarray:
 def assert_same(operation: Operation, host: np.ndarray) -> None:
     x = da.from_array(PyGPU.to_gpu(host), chunks=(3, 4))
     got = operation(x).compute()
-    wanted = operation(da.from_array(host, chunks=(3, 4))).compute()
+    expected = operation(da.from_array(host, chunks=(3, 4))).compute()
     assert type(got) is PyGPU.GPUArray
-    assert got.dtype == wanted.dtype
-    assert got.shape == wanted.shape
-    np.testing.assert_allclose(got.get(), wanted, rtol=1e-12, atol=1e-12)
+    assert got.dtype == expected.dtype
+    assert got.shape == expected.shape
+    np.testing.assert_allclose(got.get(), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.enough_on("cpu", "cuda")
@@ -195,7 +195,7 @@ def test_dask_backend_pygpu_creates_arrays_on_device() -> None:
             "no axes": da.ones((), dtype="f4"),
         }
         empty = da.empty((3, 4), chunks=2, dtype="f4")
-    wanted = {
+    expected = {
         "ones": np.ones((3, 4)),
         "zeros": np.zeros((3, 4), "i4"),
         "full": np.full((3, 4), 7),
@@ -205,8 +205,8 @@ def test_dask_backend_pygpu_creates_arrays_on_device() -> None:
     for name, array in made.items():
         got = array.compute()
         assert type(got) is PyGPU.GPUArray, name
-        assert got.dtype == wanted[name].dtype, name
-        assert got.get().tolist() == wanted[name].tolist(), name
+        assert got.dtype == expected[name].dtype, name
+        assert got.get().tolist() == expected[name].tolist(), name
     assert type(empty._meta) is type(empty.compute()) is PyGPU.GPUArray
 
 

@@ -80,9 +80,9 @@ def class_device_and_process(array: PyGPU.GPUArray) -> tuple[str, int, int]:
 
 
 def test_each_dask_worker_uses_device_from_its_environment_variable(client: Any) -> None:
-    places = client.run(lambda: (PyGPU.zeros(1).device.index, PyGPU.current_device()))
-    wanted = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
-    assert set(places.values()) == wanted
+    placements = client.run(lambda: (PyGPU.zeros(1).device.index, PyGPU.current_device()))
+    expected = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
+    assert set(placements.values()) == expected
 
 
 def test_dask_array_is_computed_by_two_workers_and_returned(client: Any) -> None:
@@ -97,13 +97,13 @@ def test_dask_array_is_computed_by_two_workers_and_returned(client: Any) -> None
 def test_results_of_dask_futures_stay_on_device_until_gathered(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
-    places = [
+    placements = [
         client.submit(class_device_and_process, made, workers=[worker], pure=False).result()
         for worker in (first, second)
     ]
-    assert [name for name, *_ in places] == ["GPUArray"] * 2
-    assert len({process for *_, process in places}) == 2
-    assert {device for _, device, _ in places} == {number % PyGPU.device_count() for number in range(2)}
+    assert [name for name, *_ in placements] == ["GPUArray"] * 2
+    assert len({process for *_, process in placements}) == 2
+    assert {device for _, device, _ in placements} == {number % PyGPU.device_count() for number in range(2)}
     assert made.result().get().tolist() == [0, 2, 4]
 
 

@@ -70,10 +70,10 @@ def assert_same(operation: Operation, backend: str = "numpy") -> None:
     with dask.config.set({"scheduler": "synchronous", "array.backend": backend}):
         got = operation(da.from_array(PyGPU.to_gpu(HOST), chunks=(10, 15))).compute()
     with dask.config.set(scheduler="synchronous"):
-        wanted = operation(da.from_array(HOST, chunks=(10, 15))).compute()
+        expected = operation(da.from_array(HOST, chunks=(10, 15))).compute()
     assert type(got) is PyGPU.GPUArray
-    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
-    np.testing.assert_allclose(got.get(), wanted, rtol=1e-12, atol=1e-12)
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(got.get(), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", OVERVIEW)

@@ -36,9 +36,9 @@ def test_data_of_xarray_operations_stay_on_device(host: np.ndarray) -> None:
         "applied": lambda a: xr.apply_ufunc(np.sqrt, a),
     }
     for name, call in calls.items():
-        got, wanted = call(labelled(PyGPU.to_gpu(host))), call(labelled(host))
+        got, expected = call(labelled(PyGPU.to_gpu(host))), call(labelled(host))
         assert type(got.data) is PyGPU.GPUArray, name
-        np.testing.assert_allclose(got.data.get(), wanted.data, err_msg=name)
+        np.testing.assert_allclose(got.data.get(), expected.data, err_msg=name)
 
 
 def test_data_of_xarray_with_dask_chunks_stay_on_device(host: np.ndarray) -> None:

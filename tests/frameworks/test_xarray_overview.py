@@ -95,10 +95,10 @@ def labelled(values: Any) -> Any:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_xarray_operation_matches_numpy_and_stays_on_device(name: str) -> None:
     got = OPERATIONS[name](labelled(PyGPU.to_gpu(HOST)))
-    wanted = OPERATIONS[name](labelled(HOST.copy()))
+    expected = OPERATIONS[name](labelled(HOST.copy()))
     assert type(got.data) is PyGPU.GPUArray
-    assert (got.dims, got.shape, got.dtype) == (wanted.dims, wanted.shape, wanted.dtype)
-    np.testing.assert_allclose(got.data.get(), wanted.data, rtol=1e-12, atol=1e-12)
+    assert (got.dims, got.shape, got.dtype) == (expected.dims, expected.shape, expected.dtype)
+    np.testing.assert_allclose(got.data.get(), expected.data, rtol=1e-12, atol=1e-12)
 
 
 def test_xarray_attributes_and_repr_work_with_device_data() -> None:

@@ -126,10 +126,10 @@ def check(ours: Any, numpys: Any) -> None:
             check(one, other)
     elif isinstance(numpys, (np.ndarray, np.generic)) and not isinstance(ours, bool):
         assert isinstance(ours, PyGPU.GPUArray), type(ours)
-        got, wanted = ours.get(), np.asarray(numpys)
-        assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
-        near = 64 * float(np.finfo(wanted.dtype).eps) if wanted.dtype.kind in "fc" else 0
-        np.testing.assert_allclose(got, wanted, rtol=near, atol=near)
+        got, expected = ours.get(), np.asarray(numpys)
+        assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+        near = 64 * float(np.finfo(expected.dtype).eps) if expected.dtype.kind in "fc" else 0
+        np.testing.assert_allclose(got, expected, rtol=near, atol=near)
     else:
         assert ours == numpys
 

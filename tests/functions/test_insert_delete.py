@@ -31,15 +31,15 @@ def outcome(function: Any, *arguments: Any) -> Any:
 
 
 def check(name: str, host: np.ndarray, *arguments: Any) -> None:
-    wanted = outcome(getattr(np, name), host, *arguments)
+    expected = outcome(getattr(np, name), host, *arguments)
     got = outcome(getattr(PyGPU, name), PyGPU.to_gpu(host), *arguments)
-    if isinstance(wanted, type):
+    if isinstance(expected, type):
         # If both the number of repeat counts and their values are wrong, NumPy and PyGPU may report different errors.
-        assert got == wanted or {got, wanted} <= {ValueError, TypeError}, (name, arguments, wanted, got)
+        assert got == expected or {got, expected} <= {ValueError, TypeError}, (name, arguments, expected, got)
         return
     assert isinstance(got, PyGPU.GPUArray), (name, host.shape, arguments, got)
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype), (name, host.shape, arguments)
-    np.testing.assert_array_equal(got.get(), wanted, err_msg=f"{name} of shape {host.shape}: {arguments}")
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype), (name, host.shape, arguments)
+    np.testing.assert_array_equal(got.get(), expected, err_msg=f"{name} of shape {host.shape}: {arguments}")
 
 
 @pytest.mark.parametrize("axis", [None, 0, -1])

@@ -27,7 +27,7 @@ def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
     return [dense, np.asfortranarray(dense), part, dense[::-1], np.broadcast_to(once, shape)]
 
 
-def given(host: np.ndarray) -> PyGPU.GPUArray:
+def upload(host: np.ndarray) -> PyGPU.GPUArray:
     """Return a device array with values and layout of `host`, which is one of the arrays that `views` returns."""
     if host.base is None or not host.size or not all(host.strides):
         return (
@@ -44,8 +44,8 @@ def given(host: np.ndarray) -> PyGPU.GPUArray:
 def test_joining_function_accepts_any_layout(name: str) -> None:
     for first, second in itertools.combinations(views((2, 3, 4)), 2):
         expected = getattr(np, name)([first, second, first])
-        assert_same(getattr(PyGPU, name)([given(first), given(second), given(first)]), expected)
-        assert_same(getattr(np, name)([given(first), given(second)]), getattr(np, name)([first, second]))
+        assert_same(getattr(PyGPU, name)([upload(first), upload(second), upload(first)]), expected)
+        assert_same(getattr(np, name)([upload(first), upload(second)]), getattr(np, name)([first, second]))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3, None])

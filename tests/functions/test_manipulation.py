@@ -24,9 +24,9 @@ def test_rot90_matches_numpy(k: int) -> None:
 )
 def test_rot90_requires_two_axes(axes: tuple[int, ...], said: str) -> None:
     a = np.zeros((2, 3))
-    for rot90, given in ((np.rot90, a), (PyGPU.rot90, PyGPU.to_gpu(a))):
+    for rot90, operand in ((np.rot90, a), (PyGPU.rot90, PyGPU.to_gpu(a))):
         with pytest.raises(ValueError, match=said):
-            rot90(given, 1, axes)  # type: ignore[operator]
+            rot90(operand, 1, axes)  # type: ignore[operator]
 
 
 HOST = np.arange(24, dtype="float32").reshape(2, 3, 4)

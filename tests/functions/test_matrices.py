@@ -19,11 +19,11 @@ def compare(name: str, host: Any, *arguments: Any, **keywords: Any) -> None:
 
     numpys = outcome(lambda: getattr(np, name)(host, *arguments, **keywords))
     own = [on_device(one) for one in (host, *arguments)]
-    given = {keyword: on_device(value) for keyword, value in keywords.items()}
+    own_keywords = {keyword: on_device(value) for keyword, value in keywords.items()}
     for module in (PyGPU, np):
         if module is np and not any(isinstance(one, PyGPU.GPUArray) for one in own):
             continue
-        ours = outcome(lambda: getattr(module, name)(*own, **given))  # noqa: B023
+        ours = outcome(lambda: getattr(module, name)(*own, **own_keywords))  # noqa: B023
         if numpys[0] == "error":
             assert_same_refusal(ours, numpys)
         elif isinstance(numpys[1], (list, tuple)):

@@ -12,7 +12,7 @@ import pytest
 import PyGPU
 from installed.numpy_version import since_numpy
 from PyGPU._names import index
-from PyGPU._protocols.not_planned import NOT_PLANNED
+from PyGPU._protocols.not_planned_names import NOT_PLANNED
 from support import assert_same, assert_same_refusal, outcome
 
 
@@ -57,12 +57,12 @@ def test_error_settings_are_shared_with_numpy() -> None:
     "shapes", [(), ((),), ((2, 3),), ((3, 1), (4,)), ((2, 1, 3), (0, 1)), ((1,), ()), ((2, 0),) * 3]
 )
 def test_broadcast_matches_numpy(shapes: tuple[tuple[int, ...], ...]) -> None:
-    wanted = np.broadcast(*(np.zeros(shape) for shape in shapes))
-    for given in ([PyGPU.zeros(shape) for shape in shapes], [np.zeros(shape) for shape in shapes]):
-        got = PyGPU.broadcast(*given)
+    expected = np.broadcast(*(np.zeros(shape) for shape in shapes))
+    for arrays in ([PyGPU.zeros(shape) for shape in shapes], [np.zeros(shape) for shape in shapes]):
+        got = PyGPU.broadcast(*arrays)
         for name in ("shape", "ndim", "size", "numiter"):
-            assert getattr(got, name) == getattr(wanted, name)
-        assert got.nd == wanted.nd  # codespell:ignore nd
+            assert getattr(got, name) == getattr(expected, name)
+        assert got.nd == expected.nd  # codespell:ignore nd
     assert PyGPU.broadcast(PyGPU.broadcast(PyGPU.zeros(3), 1), [[1], [2]]).shape == (2, 3)
 
 

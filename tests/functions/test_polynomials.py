@@ -16,31 +16,31 @@ needs_eigenvalues = pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="hi
 TOLERANCE = {"float32": 1e-4, "complex64": 1e-4}
 
 
-def assert_near(got: PyGPU.GPUArray, wanted: Any, tolerance: float = 1e-9) -> None:
-    wanted = np.asarray(wanted)
+def assert_near(got: PyGPU.GPUArray, expected: Any, tolerance: float = 1e-9) -> None:
+    expected = np.asarray(expected)
     assert isinstance(got, PyGPU.GPUArray)
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
-    np.testing.assert_allclose(got.get(), wanted, rtol=tolerance, atol=tolerance)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(got.get(), expected, rtol=tolerance, atol=tolerance)
 
 
-def with_dtype(given: Any, dtype: str | None) -> np.ndarray:
+def with_dtype(coefficients: Any, dtype: str | None) -> np.ndarray:
     """Return an array converted to a dtype, unless the array has complex numbers."""
-    host = np.array(given)
+    host = np.array(coefficients)
     return host.astype(dtype) if dtype and (host.dtype.kind != "c" or dtype == "complex64") else host
 
 
 @pytest.mark.parametrize("dtype", [None, "int8", "bool", "float16", "float32", "complex64"])
 def test_poly_of_roots_matches_numpy(dtype: str | None) -> None:
-    for given in ([1, 2, 3], [0.5], [], [1j, -1j, 2], [1j, 2]):
-        host = with_dtype(given, dtype)
+    for coefficients in ([1, 2, 3], [0.5], [], [1j, -1j, 2], [1j, 2]):
+        host = with_dtype(coefficients, dtype)
         assert_near(PyGPU.poly(PyGPU.to_gpu(host)), np.poly(host), 1e-5)
 
 
 @needs_eigenvalues
 @pytest.mark.parametrize("dtype", [None, "int8", "bool", "float32", "complex64"])
 def test_poly_of_matrix_matches_numpy(dtype: str | None) -> None:
-    for given in ([[1.0, 2.0], [3.0, 4.0]], [[0, 1], [-1, 0]], [[1j, 0], [0, 1]]):
-        host = with_dtype(given, dtype)
+    for coefficients in ([[1.0, 2.0], [3.0, 4.0]], [[0, 1], [-1, 0]], [[1j, 0], [0, 1]]):
+        host = with_dtype(coefficients, dtype)
         assert_near(PyGPU.poly(PyGPU.to_gpu(host)), np.poly(host), 1e-5)
 
 
@@ -53,14 +53,14 @@ COEFFICIENTS = [
 @needs_eigenvalues
 @pytest.mark.parametrize("dtype", [None, "float32", "complex64", "int16"])
 def test_roots_match_numpy(dtype: str | None) -> None:
-    for given in COEFFICIENTS:
-        host = with_dtype(given, dtype)
-        got, wanted = PyGPU.roots(PyGPU.to_gpu(host)), np.roots(host)
-        assert got.shape == wanted.shape
+    for coefficients in COEFFICIENTS:
+        host = with_dtype(coefficients, dtype)
+        got, expected = PyGPU.roots(PyGPU.to_gpu(host)), np.roots(host)
+        assert got.shape == expected.shape
         # Unlike in NumPy, the dtype of the roots does not depend on their values.
-        assert got.dtype in (wanted.dtype, np.result_type(wanted.dtype, np.complex64))
+        assert got.dtype in (expected.dtype, np.result_type(expected.dtype, np.complex64))
         tolerance = TOLERANCE.get(str(dtype), 1e-9)
-        ours, numpys = (np.sort_complex(one.round(3)) for one in (got.get(), wanted))
+        ours, numpys = (np.sort_complex(one.round(3)) for one in (got.get(), expected))
         np.testing.assert_allclose(ours, numpys, atol=max(tolerance, 2e-3))
 
 
@@ -79,11 +79,11 @@ DIVISIONS = [
 
 @pytest.mark.parametrize(("u", "v"), DIVISIONS)
 def test_polydiv_matches_numpy(u: Any, v: Any) -> None:
-    for ours, wanted in (
+    for ours, expected in (
         (PyGPU.polydiv(PyGPU.to_gpu(np.array(u)), v), np.polydiv(u, v)),
         (PyGPU.polydiv(u, PyGPU.to_gpu(np.array(v, "float32"))), np.polydiv(np.array(u), np.array(v, "float32"))),
     ):
-        for one, other in zip(ours, wanted, strict=True):
+        for one, other in zip(ours, expected, strict=True):
             assert_near(one, other, 1e-6)
 
 
@@ -104,19 +104,19 @@ def test_polyfit_weights_and_covariances_match_numpy(cov: Any) -> None:
     weights = np.arange(1.0, 21.0)
     x, w = PyGPU.to_gpu(X), PyGPU.to_gpu(weights)
     for values in (Y, np.stack([Y, 2 * Y], 1)):
-        wanted = np.polyfit(X, values, 2, w=weights, cov=cov)
+        expected = np.polyfit(X, values, 2, w=weights, cov=cov)
         got = PyGPU.polyfit(x, PyGPU.to_gpu(values), 2, w=w, cov=cov)
-        for one, other in zip(got, wanted, strict=True):
+        for one, other in zip(got, expected, strict=True):
             assert_near(one, other)
 
 
 def test_polyfit_full_returns_residuals_rank_and_singular_values() -> None:
-    got, wanted = PyGPU.polyfit(PyGPU.to_gpu(X), PyGPU.to_gpu(Y), 3, full=True), np.polyfit(X, Y, 3, full=True)
-    for one, other in zip(got[:2], wanted[:2], strict=True):
+    got, expected = PyGPU.polyfit(PyGPU.to_gpu(X), PyGPU.to_gpu(Y), 3, full=True), np.polyfit(X, Y, 3, full=True)
+    for one, other in zip(got[:2], expected[:2], strict=True):
         assert_near(one, other)
-    assert got[2].item() == wanted[2]
-    assert_near(got[3], wanted[3])
-    assert got[4] == wanted[4]
+    assert got[2].item() == expected[2]
+    assert_near(got[3], expected[3])
+    assert got[4] == expected[4]
 
 
 def test_polyfit_of_too_few_points_warns_like_numpy() -> None:

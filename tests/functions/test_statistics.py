@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 RNG = np.random.default_rng(23)
 
 
-def check(ours: Any, wanted: Any) -> None:
-    got, wanted = ours.get(), np.asarray(wanted)
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
-    exact = 100 * float(np.finfo(wanted.dtype).eps)
-    np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact)
+def check(ours: Any, expected: Any) -> None:
+    got, expected = ours.get(), np.asarray(expected)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    exact = 100 * float(np.finfo(expected.dtype).eps)
+    np.testing.assert_allclose(got, expected, rtol=exact, atol=exact)
 
 
 @pytest.mark.parametrize("dtype", ["float32"] if IS_SIMULATED else ["int32", "float32", "float64", "complex64"])
@@ -32,11 +32,11 @@ def test_average_with_weights_matches_numpy(dtype: str) -> None:
         lengths = host.shape if axis is None else tuple(host.shape[one] for one in np.atleast_1d(axis))
         weights = RNG.uniform(1, 2, lengths).astype("float32")
         ours = PyGPU.average(array, axis, PyGPU.to_gpu(weights), returned=True, keepdims=True)
-        for got, wanted in zip(ours, np.average(host, axis, weights, returned=True, keepdims=True), strict=True):
-            check(got, wanted)
+        for got, expected in zip(ours, np.average(host, axis, weights, returned=True, keepdims=True), strict=True):
+            check(got, expected)
         check(np.average(array, axis, PyGPU.to_gpu(weights)), np.average(host, axis, weights))
-    for got, wanted in zip(PyGPU.average(array, 1, returned=True), np.average(host, 1, returned=True), strict=True):
-        check(got, wanted)
+    for got, expected in zip(PyGPU.average(array, 1, returned=True), np.average(host, 1, returned=True), strict=True):
+        check(got, expected)
 
 
 def test_average_rejects_weights_of_wrong_shape_sum_or_type() -> None:

@@ -30,14 +30,14 @@ PAIRS = {
 def test_assertion_passes_and_fails_like_numpys(name: str) -> None:
     actual, equal, different = PAIRS[name]
     ours, numpys = getattr(testing, name), getattr(np.testing, name)
-    with pytest.raises(AssertionError) as wanted:
+    with pytest.raises(AssertionError) as expected:
         numpys(actual, different)
     for first in (actual, PyGPU.to_gpu(actual)):
         for second in (PyGPU.to_gpu, np.asarray):
             ours(first, second(equal))
             with pytest.raises(AssertionError) as got:
                 ours(first, second(different))
-            assert str(got.value) == str(wanted.value)
+            assert str(got.value) == str(expected.value)
 
 
 def test_assertion_downloads_arrays_within_containers() -> None:

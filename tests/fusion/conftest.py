@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import PyGPU
-from fusion_support.figures import Counted
+from fusion_support.operation_counts import OperationCounts
 from PyGPU import _core
 
 
@@ -29,6 +29,6 @@ def fusion_settings() -> Iterator[None]:
 
 
 @pytest.fixture
-def counted() -> Counted:
+def counted() -> OperationCounts:
     """Count deferred operations, launches and flushes from the start of a test."""
-    return Counted()
+    return OperationCounts()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from fusion_support.figures import limits, waiting
+from fusion_support.operation_counts import limits, waiting
 from PyGPU import _core
 
 pytestmark = pytest.mark.usefixtures("compiled_together")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, limits, mode
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, limits, mode
 from fusion_support.state_machine import agree
 from PyGPU import _core
-from support import told
+from support import print_each
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 RANDOM = np.random.default_rng(11)
@@ -61,23 +61,23 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
     first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
     names = ufuncs()[part::2]
     with limits(compile_threshold=1):
-        simulated.compile_together(
+        simulated_driver.compile_together(
             [functools.partial(call_in_both_ways, getattr(PyGPU, name), first, second) for name in names], rounds=5
         )
     fused = 0
-    for name in told(names):
+    for name in print_each(names):
         function = getattr(PyGPU, name)
         try:
             with mode("off"):
-                wanted = [array.get() for array in apply_between_functions(function, first, second)]
+                expected = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
             continue  # The ufunc does not support the dtype.
         with limits(compile_threshold=1):
-            counted = Counted()
+            counted = OperationCounts()
             got = apply_between_functions(function, first, second)
             _core.flush()
             fused += counted["fused"]
-        for one, other in zip(got, wanted, strict=True):
+        for one, other in zip(got, expected, strict=True):
             assert agree(one.get(), other), name
     assert fused > 10
 
@@ -94,7 +94,7 @@ def test_reduction_gives_same_bits_for_pending_and_for_computed_operand(
 ) -> None:
     x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))
     with mode("off"):
-        wanted = getattr((x - 3) * x, name)(axis=axis).get()
+        expected = getattr((x - 3) * x, name)(axis=axis).get()
     with limits(compile_threshold=1):
         got = getattr((x - 3) * x, name)(axis=axis)
-        assert agree(got.get(), wanted)
+        assert agree(got.get(), expected)

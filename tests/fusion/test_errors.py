@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, launch_call, limits, waiting
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, launch_call, limits, waiting
 from PyGPU import _core
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
@@ -23,9 +23,9 @@ KIB = 1 << 10
 
 
 @pytest.fixture(autouse=True)
-def driver() -> Iterator[simulated.Driver]:
+def driver() -> Iterator[simulated_driver.Driver]:
     PyGPU.zeros(1)
-    found = simulated.driver()
+    found = simulated_driver.driver()
     if found is None:
         pytest.skip("faults are planted in a simulated driver only")
     PyGPU.synchronize()
@@ -37,7 +37,7 @@ def driver() -> Iterator[simulated.Driver]:
 pytestmark = pytest.mark.provokes_errors
 
 
-def failing_next(driver: simulated.Driver, times: int = 1, nth: int = 1) -> None:
+def failing_next(driver: simulated_driver.Driver, times: int = 1, nth: int = 1) -> None:
     driver.fault(launch_call(), INVALID, nth=nth, times=times)
 
 
@@ -49,7 +49,7 @@ def warm(*expressions: Callable[[], Any]) -> None:
         del kept
 
 
-def test_flush_raises_error_naming_failed_operation(driver: simulated.Driver) -> None:
+def test_flush_raises_error_naming_failed_operation(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -62,10 +62,10 @@ def test_flush_raises_error_naming_failed_operation(driver: simulated.Driver) ->
         y.get()
 
 
-def test_flush_error_contains_number_of_failed_operations(driver: simulated.Driver) -> None:
+def test_flush_error_contains_number_of_failed_operations(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: (x + 1) * 2)
-    counted = Counted()
+    counted = OperationCounts()
     y = (x + 1) * 2
     failing_next(driver, times=3)  # The launches of the fused kernel and of both operations fail.
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add of float64"):
@@ -100,7 +100,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_failed_operation_raises_at_each_use_of_its_result(driver: simulated.Driver, use: str) -> None:
+def test_failed_operation_raises_at_each_use_of_its_result(driver: simulated_driver.Driver, use: str) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -114,7 +114,7 @@ def test_failed_operation_raises_at_each_use_of_its_result(driver: simulated.Dri
     np.testing.assert_array_equal(x.get(), HOST)
 
 
-def test_result_of_failed_operation_has_readable_shape_and_dtype(driver: simulated.Driver) -> None:
+def test_result_of_failed_operation_has_readable_shape_and_dtype(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -124,12 +124,12 @@ def test_result_of_failed_operation_has_readable_shape_and_dtype(driver: simulat
     assert (y.shape, y.dtype, y.nbytes, len(y)) == (HOST.shape, HOST.dtype, HOST.nbytes, 3)
 
 
-def test_independent_operations_succeed_after_failed_operation(driver: simulated.Driver) -> None:
+def test_independent_operations_succeed_after_failed_operation(driver: simulated_driver.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
     bad, good = x + 1, row * 2  # The operations have different shapes, so PyGPU launches two kernels.
     failing_next(driver)
-    counted = Counted()
+    counted = OperationCounts()
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
         _core.flush()
     assert counted["kernels"] == 1
@@ -138,7 +138,7 @@ def test_independent_operations_succeed_after_failed_operation(driver: simulated
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Driver) -> None:
+def test_operation_on_result_of_failed_operation_fails_too(driver: simulated_driver.Driver) -> None:
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
@@ -151,7 +151,7 @@ def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Dri
             array.get()
 
 
-def test_operands_of_failed_operation_are_released(driver: simulated.Driver) -> None:
+def test_operands_of_failed_operation_are_released(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     gc.collect()
@@ -169,7 +169,7 @@ def test_operands_of_failed_operation_are_released(driver: simulated.Driver) -> 
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
-def test_later_operations_succeed_after_failed_result_is_dropped(driver: simulated.Driver) -> None:
+def test_later_operations_succeed_after_failed_result_is_dropped(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     for _ in range(20):
@@ -181,7 +181,7 @@ def test_later_operations_succeed_after_failed_result_is_dropped(driver: simulat
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_compile_error_of_fused_kernel_contains_deferred_operation(driver: simulated.Driver) -> None:
+def test_compile_error_of_fused_kernel_contains_deferred_operation(driver: simulated_driver.Driver) -> None:
     loading = "hipModuleLoadData" if driver.is_hip else "cuModuleLoadData"
     names = [name for name in driver.calls() if name.startswith(loading) or "LibraryLoadData" in name]
     x = PyGPU.to_gpu(HOST.astype("int8"))
@@ -207,7 +207,7 @@ def limit_memory_to_use_plus(extra: int) -> None:
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
 
 
-def test_pending_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver) -> None:
+def test_pending_result_beyond_memory_limit_raises_at_each_use(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     limit_memory_to_use_plus(100 * KIB)
     y = x + 1
@@ -222,7 +222,7 @@ def test_pending_result_beyond_memory_limit_raises_at_each_use(driver: simulated
     np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
 
 
-def test_pending_result_within_memory_limit_is_valid_if_another_fails(driver: simulated.Driver) -> None:
+def test_pending_result_within_memory_limit_is_valid_if_another_fails(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     warm(lambda: x + 1, lambda: x * 2)
     limit_memory_to_use_plus(800 * KIB)
@@ -235,7 +235,7 @@ def test_pending_result_within_memory_limit_is_valid_if_another_fails(driver: si
     PyGPU.set_memory_limit(None)
 
 
-def test_memory_of_dropped_operand_is_reused_for_later_result(driver: simulated.Driver) -> None:
+def test_memory_of_dropped_operand_is_reused_for_later_result(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     limit_memory_to_use_plus(700 * KIB)
     mask = x > 1
@@ -245,7 +245,7 @@ def test_memory_of_dropped_operand_is_reused_for_later_result(driver: simulated.
     assert not mask.get().any()
 
 
-def test_driver_allocation_that_fails_in_flush_is_retried_once(driver: simulated.Driver) -> None:
+def test_driver_allocation_that_fails_in_flush_is_retried_once(driver: simulated_driver.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     y = x + 1
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
@@ -253,7 +253,7 @@ def test_driver_allocation_that_fails_in_flush_is_retried_once(driver: simulated
     np.testing.assert_array_equal(y.get(), np.full(64 * KIB, 2.0))
 
 
-def test_failed_operations_leak_no_memory(driver: simulated.Driver) -> None:
+def test_failed_operations_leak_no_memory(driver: simulated_driver.Driver) -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]

@@ -13,7 +13,7 @@ import pytest
 
 import PyGPU
 from fusion_support import entry_points
-from fusion_support.figures import waiting
+from fusion_support.operation_counts import waiting
 from PyGPU import driver
 
 HOST = np.arange(4.0)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, limits, mode, waiting
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, limits, mode, waiting
 from PyGPU import _core
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
@@ -30,7 +30,7 @@ def expression(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> PyGPU.GPUArray:
 
 
 def test_deferred_addition_launches_nothing(x: PyGPU.GPUArray) -> None:
-    counted = Counted()
+    counted = OperationCounts()
     y = x + 1
     assert (counted["operations"], waiting(), counted["kernels"]) == (1, 1, 0)
     assert y.tolist() == (HOST + 1).tolist()
@@ -40,18 +40,18 @@ def test_deferred_addition_launches_nothing(x: PyGPU.GPUArray) -> None:
 def test_expression_evaluated_for_third_time_is_launched_as_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     expression(x, y).get()
     expression(x, y).get()
-    counted = Counted()
+    counted = OperationCounts()
     got = expression(x, y)
     assert waiting() == 5
     _core.flush()
     assert (counted["kernels"], counted["fused"], counted["outputs"]) == (1, 1, 1)
-    if simulated.driver() is not None:
+    if simulated_driver.driver() is not None:
         assert counted["launches"] == 1
     np.testing.assert_array_equal(got.get(), expression(HOST, OTHER))
 
 
 def test_first_use_of_expression_launches_each_operation_separately(x: PyGPU.GPUArray) -> None:
-    counted = Counted()
+    counted = OperationCounts()
     # No other test contains this expression, so its fused kernel is not compiled yet.
     got = ((x + 7) * 11 - 13) * (x + 17) - 19
     _core.flush()
@@ -61,7 +61,7 @@ def test_first_use_of_expression_launches_each_operation_separately(x: PyGPU.GPU
 
 def test_compile_threshold_1_compiles_fused_kernel_at_first_use(x: PyGPU.GPUArray) -> None:
     with limits(compile_threshold=1):
-        counted = Counted()
+        counted = OperationCounts()
         got = (x - 3) * (x - 5)
         _core.flush()
         assert (counted["kernels"], counted["fused"], counted["first_meetings"]) == (1, 1, 0)
@@ -70,7 +70,7 @@ def test_compile_threshold_1_compiles_fused_kernel_at_first_use(x: PyGPU.GPUArra
 
 def test_live_temporary_is_stored_by_kernel_of_whole_expression(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(compile_threshold=1):
-        counted = Counted()
+        counted = OperationCounts()
         t = 0.9 * x
         z = t + y
         _core.flush()
@@ -81,7 +81,7 @@ def test_live_temporary_is_stored_by_kernel_of_whole_expression(x: PyGPU.GPUArra
 
 def test_dropped_temporary_of_fused_expression_gets_no_memory(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(compile_threshold=1):
-        counted = Counted()
+        counted = OperationCounts()
         t = 0.9 * x
         z = t + y
         del t
@@ -91,7 +91,7 @@ def test_dropped_temporary_of_fused_expression_gets_no_memory(x: PyGPU.GPUArray,
 
 
 def test_dropped_result_is_never_computed(x: PyGPU.GPUArray) -> None:
-    counted = Counted()
+    counted = OperationCounts()
     x + 1
     assert (waiting(), counted["dropped"]) == (0, 1)
     _core.flush()
@@ -100,7 +100,7 @@ def test_dropped_result_is_never_computed(x: PyGPU.GPUArray) -> None:
 
 
 def test_dropped_chain_of_results_is_never_computed(x: PyGPU.GPUArray) -> None:
-    counted = Counted()
+    counted = OperationCounts()
     y = ((x + 1) * 2 - 3) * 4
     assert waiting() == 4
     del y
@@ -110,14 +110,14 @@ def test_dropped_chain_of_results_is_never_computed(x: PyGPU.GPUArray) -> None:
 
 
 def test_loop_that_drops_its_results_leaves_pending_queue_empty(x: PyGPU.GPUArray) -> None:
-    counted = Counted()
+    counted = OperationCounts()
     for _ in range(100):
         x + 1
     assert (counted["dropped"], counted["closed"]) == (100, {})
 
 
 def test_dropped_pending_result_with_live_view_is_computed(x: PyGPU.GPUArray) -> None:
-    counted = Counted()
+    counted = OperationCounts()
     view = (x + 1)[1:]
     _core.flush()
     assert counted["outputs"] == 1
@@ -135,7 +135,7 @@ def test_reading_shape_and_dtype_of_pending_result_does_not_launch(x: PyGPU.GPUA
 
 
 def test_deferred_operations_of_two_shapes_use_two_kernels(x: PyGPU.GPUArray) -> None:
-    counted = Counted()
+    counted = OperationCounts()
     kept = [x + 1, x[0] + 1]
     _core.flush()
     assert counted["kernels"] == 2
@@ -144,18 +144,18 @@ def test_deferred_operations_of_two_shapes_use_two_kernels(x: PyGPU.GPUArray) ->
 
 def test_independent_deferred_operations_of_one_shape_use_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(compile_threshold=1):
-        counted = Counted()
+        counted = OperationCounts()
         kept = [x + 1, y * 2, x - y]
         _core.flush()
         assert (counted["kernels"], counted["outputs"]) == (1, 3)
-    for got, wanted in zip(kept, [HOST + 1, OTHER * 2, HOST - OTHER], strict=True):
-        np.testing.assert_array_equal(got.get(), wanted)
+    for got, expected in zip(kept, [HOST + 1, OTHER * 2, HOST - OTHER], strict=True):
+        np.testing.assert_array_equal(got.get(), expected)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_number_of_results_per_fused_kernel_is_limited(x: PyGPU.GPUArray, most: int) -> None:
     with limits(compile_threshold=1, outputs=most):
-        counted = Counted()
+        counted = OperationCounts()
         kept = [x + number for number in range(6)]
         _core.flush()
         assert counted["outputs"] == 6
@@ -168,7 +168,7 @@ def test_number_of_arrays_per_fused_kernel_is_limited() -> None:
     hosts = [HOST + number for number in range(8)]
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with limits(compile_threshold=1, arrays=3):
-        counted = Counted()
+        counted = OperationCounts()
         total, twin = arrays[0], hosts[0]
         for array, host in zip(arrays[1:], hosts[1:], strict=True):
             total, twin = total + array, twin + host
@@ -179,7 +179,7 @@ def test_number_of_arrays_per_fused_kernel_is_limited() -> None:
 
 def test_chain_of_200_operations_is_flushed_when_queue_is_full(x: PyGPU.GPUArray) -> None:
     y, twin = x, HOST
-    counted = Counted()
+    counted = OperationCounts()
     for _ in range(200):
         y, twin = y + 0.5, twin + 0.5
     _core.flush()
@@ -191,12 +191,12 @@ def test_fused_float16_operations_round_after_each_operation() -> None:
     host = (np.arange(100) / 7).astype("float16")
     x = PyGPU.to_gpu(host)
     with limits(compile_threshold=1):
-        counted = Counted()
+        counted = OperationCounts()
         got = (x * x + host[3]) * x - x * host[5]
         _core.flush()
         assert counted["kernels"] == 1
-    wanted = (host * host + host[3]) * host - host * host[5]
-    assert got.get().tobytes() == wanted.tobytes()
+    expected = (host * host + host[3]) * host - host * host[5]
+    assert got.get().tobytes() == expected.tobytes()
 
 
 def test_fused_product_and_sum_are_not_contracted_to_fma() -> None:
@@ -210,7 +210,7 @@ def test_fused_product_and_sum_are_not_contracted_to_fma() -> None:
 
 def test_fusion_mode_off_launches_each_operation_at_its_call(x: PyGPU.GPUArray) -> None:
     with mode("off"):
-        counted = Counted()
+        counted = OperationCounts()
         y = (x + 1) * 2
         assert waiting() == 0
         assert counted["operations"] == 0
@@ -220,7 +220,7 @@ def test_fusion_mode_off_launches_each_operation_at_its_call(x: PyGPU.GPUArray) 
 
 def test_change_of_fusion_mode_flushes_pending_operations(x: PyGPU.GPUArray) -> None:
     kept = x + 1
-    counted = Counted()
+    counted = OperationCounts()
     assert _core._set_fusion("off") == "auto"
     assert counted["closed"] == {"asked": 1}
     _core._set_fusion("auto")
@@ -234,7 +234,7 @@ def test_set_fusion_rejects_unknown_mode() -> None:
 
 def test_invalid_operation_raises_at_call_and_not_at_flush(x: PyGPU.GPUArray) -> None:
     kept = x + 1
-    counted = Counted()
+    counted = OperationCounts()
     with pytest.raises(ValueError, match="broadcast"):
         x + PyGPU.zeros(7)
     small = PyGPU.zeros(3, "uint8")
@@ -251,14 +251,14 @@ def test_invalid_operation_raises_at_call_and_not_at_flush(x: PyGPU.GPUArray) ->
 @pytest.mark.parametrize("rows", [slice(None), slice(1, None), slice(None, None, -1)])
 def test_expression_assigned_to_array_is_deferred_without_extra_memory(x: PyGPU.GPUArray, rows: slice) -> None:
     with limits(compile_threshold=1):
-        target, wanted = PyGPU.to_gpu(OTHER), OTHER.copy()
-        counted = Counted()
+        target, expected = PyGPU.to_gpu(OTHER), OTHER.copy()
+        counted = OperationCounts()
         target[rows] = x[rows] * 2 + 1
         assert waiting() == 3
         _core.flush()
         assert (counted["kernels"], counted["outputs"]) == (1, 1)
-    wanted[rows] = HOST[rows] * 2 + 1
-    np.testing.assert_array_equal(target.get(), wanted)
+    expected[rows] = HOST[rows] * 2 + 1
+    np.testing.assert_array_equal(target.get(), expected)
 
 
 def test_operations_with_empty_results_are_not_deferred() -> None:
@@ -281,7 +281,7 @@ def test_operations_on_array_subclasses_are_not_deferred() -> None:
     x = PyGPU.to_gpu(HOST).view()
     named = Named(HOST.shape, HOST.dtype)
     named.set(HOST)
-    counted = Counted()
+    counted = OperationCounts()
     y = named + x
     assert type(y) is Named
     assert waiting() == 0

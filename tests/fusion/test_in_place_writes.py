@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, waiting
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, waiting
 from PyGPU.elementwise import ElementwiseKernel
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
@@ -114,13 +114,13 @@ def test_write_into_operand_does_not_change_earlier_pending_results(write: str) 
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
     reverse = x[::-1]
-    y, wanted = x * 3 - x, twin * 3 - twin
+    y, expected = x * 3 - x, twin * 3 - twin
     view, of_view = reverse + 2, twin[::-1] + 2
     assert waiting() == 3
     WRITES[write](PyGPU, x)
     WRITES[write](np, twin)
     after, wanted_after = x * 2, twin * 2
-    np.testing.assert_array_equal(y.get(), wanted)
+    np.testing.assert_array_equal(y.get(), expected)
     np.testing.assert_array_equal(view.get(), of_view)
     np.testing.assert_array_equal(after.get(), wanted_after)
     np.testing.assert_array_equal(x.get(), twin)
@@ -130,27 +130,27 @@ def test_write_into_operand_does_not_change_earlier_pending_results(write: str) 
 def test_write_into_pending_result_gives_same_values_as_numpy(write: str) -> None:
     first = PyGPU.to_gpu(HOST)
     x, twin = first + 1, HOST + 1
-    y, wanted = x * 3, twin * 3
+    y, expected = x * 3, twin * 3
     assert waiting() == 2
     WRITES[write](PyGPU, x)
     WRITES[write](np, twin)
     np.testing.assert_array_equal(x.get(), twin)
-    np.testing.assert_array_equal(y.get(), wanted)
+    np.testing.assert_array_equal(y.get(), expected)
     np.testing.assert_array_equal(first.get(), HOST)
 
 
 def test_alternating_pending_writes_and_reads_run_in_program_order() -> None:
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
-    kept, wanted = [], []
+    kept, expected = [], []
     for number in range(12):
         kept.append(x * number)
-        wanted.append(twin * number)
+        expected.append(twin * number)
         x += kept[-1]
-        twin += wanted[-1]
+        twin += expected[-1]
         x[number % 3] = number
         twin[number % 3] = number
-    for got, host in zip(kept, wanted, strict=True):
+    for got, host in zip(kept, expected, strict=True):
         np.testing.assert_array_equal(got.get(), host)
     np.testing.assert_array_equal(x.get(), twin)
 
@@ -173,7 +173,7 @@ def test_pending_writes_overlapping_their_operands_match_numpy() -> None:
 def test_write_that_cannot_be_deferred_is_counted_as_eager_operation(value: Any) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     kept = other + 1
-    counted = Counted()
+    counted = OperationCounts()
     x[...] = value
     assert (waiting(), counted["closed"]) == (0, {"operation": 1})
     np.testing.assert_array_equal(kept.get(), HOST + 1)
@@ -188,7 +188,7 @@ def test_user_kernel_reads_and_writes_pending_result() -> None:
 
 
 def test_user_kernel_with_raw_address_leaves_no_pending_operations() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     x = PyGPU.to_gpu(HOST)
     y = PyGPU.to_gpu(HOST)
     kernel = PyGPU.Kernel(RAW, "fusion_tripled")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, limits, waiting
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, limits, waiting
 
 MIB = 1 << 20
 LARGE = np.arange(MIB // 8, dtype="float64")
@@ -19,7 +19,7 @@ LARGE = np.arange(MIB // 8, dtype="float64")
 def test_number_of_pending_operations_is_limited(most: int) -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     with limits(nodes=most):
-        counted = Counted()
+        counted = OperationCounts()
         kept = []
         for number in range(2 * most + 1):
             kept.append(x + number)
@@ -40,7 +40,7 @@ def test_default_limit_of_pending_queue_is_32_operations() -> None:
 def test_discarded_operations_do_not_count_toward_limit_of_queue() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=4 * MIB, held=4 * MIB):
-        counted = Counted()
+        counted = OperationCounts()
         former = last = x
         for number in range(100):
             former, last = last, x + number
@@ -52,7 +52,7 @@ def test_discarded_operations_do_not_count_toward_limit_of_queue() -> None:
 
 def test_chain_of_300_operations_is_flushed_in_batches_by_node_limit() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
-    counted = Counted()
+    counted = OperationCounts()
     last = x
     for number in range(300):
         former, last = last, x + number
@@ -63,7 +63,7 @@ def test_chain_of_300_operations_is_flushed_in_batches_by_node_limit() -> None:
 def test_total_size_of_pending_results_is_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=2 * MIB):
-        counted = Counted()
+        counted = OperationCounts()
         kept = [x + 1, x + 2]
         assert (waiting(), counted["closed"]) == (2, {})
         kept.append(x + 3)
@@ -75,7 +75,7 @@ def test_total_size_of_pending_results_is_limited() -> None:
 def test_total_size_of_operands_kept_alive_only_by_queue_is_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
-        counted = Counted()
+        counted = OperationCounts()
         mask = x > 5
         assert waiting() == 1
         del x
@@ -85,7 +85,7 @@ def test_total_size_of_operands_kept_alive_only_by_queue_is_limited() -> None:
 
 def test_limit_of_operands_held_by_queue_is_checked_at_next_operation() -> None:
     with limits(held=3 * MIB // 2):
-        counted = Counted()
+        counted = OperationCounts()
         first = PyGPU.to_gpu(LARGE) > 5
         x = PyGPU.to_gpu(LARGE)
         second = x > 6
@@ -99,7 +99,7 @@ def test_limit_of_operands_held_by_queue_is_checked_at_next_operation() -> None:
 def test_operand_freed_after_result_of_same_size_causes_no_flush() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
-        counted = Counted()
+        counted = OperationCounts()
         x = x * 2
         x = x + 1
         x = x - 3
@@ -111,7 +111,7 @@ def test_operand_with_live_view_is_not_counted_as_held_only_by_queue() -> None:
     x = PyGPU.to_gpu(LARGE)
     half = x[::2]
     with limits(held=MIB // 2):
-        counted = Counted()
+        counted = OperationCounts()
         mask = half > 5
         del x
         assert (waiting(), counted["closed"]) == (1, {})
@@ -142,7 +142,7 @@ def test_allocation_beyond_memory_limit_flushes_and_succeeds() -> None:
     try:
         mask = x > 5
         del x
-        counted = Counted()
+        counted = OperationCounts()
         assert waiting() == 1
         other = PyGPU.empty(MIB, "uint8")
         assert (waiting(), counted["closed"]) == (0, {"memory": 1})
@@ -161,7 +161,7 @@ def test_allocation_from_cache_beyond_memory_limit_flushes_first() -> None:
     try:
         mask = x > 5
         del x
-        counted = Counted()
+        counted = OperationCounts()
         assert waiting() == 1
         other = PyGPU.empty(8192, "uint8")
         assert (waiting(), counted["closed"]) == (0, {"memory": 1})
@@ -184,7 +184,7 @@ def test_set_memory_limit_launches_pending_operations_first() -> None:
 
 @pytest.mark.provokes_errors
 def test_allocation_rejected_by_driver_succeeds_after_flush() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")
     x = PyGPU.to_gpu(LARGE)
@@ -192,7 +192,7 @@ def test_allocation_rejected_by_driver_succeeds_after_flush() -> None:
     PyGPU.trim_memory()
     mask = x > 5
     del x
-    counted = Counted()
+    counted = OperationCounts()
     driver.fault("hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync", 2)
     other = PyGPU.empty(MIB, "uint8")
     assert (waiting(), counted["closed"]) == (0, {"memory": 1})

@@ -16,9 +16,9 @@ import pytest
 
 import dlpack_forge
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, waiting
-from handover_support.ways import Shown
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, waiting
+from handover_support.protocols import Shown
 from installed.numpy_version import is_numpy
 from PyGPU import _core
 
@@ -86,7 +86,7 @@ def test_pending_result_as_index_is_correct() -> None:
 
 
 def test_address_of_pending_result_points_to_its_values() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("another library is simulated")
     x = PyGPU.to_gpu(HOST)
@@ -160,7 +160,7 @@ def test_operations_are_eager_after_gpudata_is_converted_to_integer() -> None:
 def test_operations_on_escaped_memory_are_eager(name: str) -> None:
     x = PyGPU.to_gpu(HOST)
     shown = exposed_by(name, x)
-    counted = Counted()
+    counted = OperationCounts()
     kept = x + 1
     assert waiting() == 0
     assert counted["at_once"] == {"exposed": 1}
@@ -190,7 +190,7 @@ def test_fusion_report_counts_flush_by_eager_operation() -> None:
     x, shown = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     assert shown.ptr > 0
     kept = [x + 1]
-    counted = Counted()
+    counted = OperationCounts()
     kept.append(shown + 2)
     assert counted["closed"] == {"operation": 1}
 
@@ -229,7 +229,7 @@ def test_operations_on_external_memory_are_not_deferred(name: str) -> None:
     if x.device.kind == "cpu":
         pytest.skip("the host has it")
     x.set(HOST)
-    counted = Counted()
+    counted = OperationCounts()
     kept = x + 1
     assert waiting() == 0
     assert counted["at_once"] in ({"foreign": 1}, {"exposed": 1})
@@ -238,7 +238,7 @@ def test_operations_on_external_memory_are_not_deferred(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ptr", "dlpack"])
 def test_write_by_another_library_does_not_change_earlier_result(name: str) -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("another library is simulated")
     x = PyGPU.to_gpu(HOST)
@@ -290,8 +290,8 @@ def test_custom_allocator_does_not_prevent_deferral_for_other_arrays() -> None:
     assert waiting() == 1
     kept.append(x + own)
     assert waiting() == 0
-    for got, wanted in zip(kept, [HOST + 1, HOST + 1, HOST + HOST], strict=True):
-        np.testing.assert_array_equal(got.get(), wanted)
+    for got, expected in zip(kept, [HOST + 1, HOST + 1, HOST + HOST], strict=True):
+        np.testing.assert_array_equal(got.get(), expected)
 
 
 def test_numpy_add_of_device_array_is_deferred() -> None:
@@ -304,7 +304,7 @@ def test_numpy_add_of_device_array_is_deferred() -> None:
 def test_second_flush_launches_no_kernel_and_changes_no_result() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
-    counted = Counted()
+    counted = OperationCounts()
     _core.flush()
     assert (waiting(), counted["closed"]) == (0, {"asked": 1})
     _core.flush()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from fusion_support.figures import limits, waiting
+from fusion_support.operation_counts import limits, waiting
 from gpu import support
 
 HELPERS = Path(__file__).parents[1] / "helpers"
@@ -21,9 +21,9 @@ def run(call: str) -> None:
     script = f"""
 import sys
 sys.path.insert(0, {str(HELPERS)!r})
-from fusion_support import peaks
+from fusion_support import peak_memory
 
-peaks.{call}()
+peak_memory.{call}()
 """
     support.ended_well(support.run_script(script, timeout=120))
 

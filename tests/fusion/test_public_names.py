@@ -16,8 +16,8 @@ import pytest
 
 import PyGPU
 from fusion_support import calls
-from fusion_support.figures import waiting
-from fusion_support.names import (
+from fusion_support.operation_counts import waiting
+from fusion_support.public_name_calls import (
     HOST,
     UNINITIALISED,
     attributes,
@@ -29,12 +29,12 @@ from fusion_support.names import (
     same,
     ways_of,
 )
-from support import told
+from support import print_each
 
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore")]
 
 
-def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
+def count_pending_after_call(name: str, call: Callable[[Any], Any], expected: Any) -> int:
     """Call a function with a pending operand, check the result, and return how many operations are still pending.
 
     Two operations are pending before the call: one that computes the operand, and an unrelated operation.
@@ -44,7 +44,7 @@ def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any)
     assert waiting() == 2
     result = call(x)
     left = waiting()
-    assert name in UNINITIALISED or same(hosts(result), wanted), (hosts(result), wanted)
+    assert name in UNINITIALISED or same(hosts(result), expected), (hosts(result), expected)
     np.testing.assert_array_equal(beside.get(), HOST * 2)
     np.testing.assert_array_equal(base.get(), HOST - 1)
     return left
@@ -54,11 +54,11 @@ def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> Non
     base = PyGPU.to_gpu(HOST - 1)
     called = [name for name in public_functions() if name not in calls.NOT_CALLED]
     compile_together(map(guesses_of, called))
-    for name in told(called):
+    for name in print_each(called):
         function = getattr(PyGPU, name)
         with contextlib.redirect_stdout(io.StringIO()):
-            call, wanted = first_that_works(guesses_of(name), base)
-            left = count_pending_after_call(name, call, wanted)
+            call, expected = first_that_works(guesses_of(name), base)
+            left = count_pending_after_call(name, call, expected)
         if name in calls.QUIET:
             assert left == 2, name
         elif not isinstance(function, (PyGPU.Ufunc, PyGPU.Reduction)) and name not in calls.COMPOSED:
@@ -68,9 +68,9 @@ def test_public_function_flushes_pending_operand_or_is_listed_as_exempt() -> Non
 def test_array_attribute_flushes_pending_array_or_is_listed_as_exempt() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     compile_together(map(ways_of, attributes()))
-    for name in told(attributes()):
-        call, wanted = first_that_works(ways_of(name), base)
-        left = count_pending_after_call(name, call, wanted)
+    for name in print_each(attributes()):
+        call, expected = first_that_works(ways_of(name), base)
+        left = count_pending_after_call(name, call, expected)
         if name in calls.QUIET_ATTRIBUTES:
             assert left == 2, name
         elif name not in calls.WAITING_ATTRIBUTES:

@@ -8,7 +8,7 @@ import pytest
 
 import fusion_soak
 from fusion_support import state_machine
-from fusion_support.figures import CAUSES
+from fusion_support.operation_counts import CAUSES
 
 OPERATIONS = 5000
 # Number of operations in each random program of a new seed. The kernels of such a program must be compiled first.
@@ -61,12 +61,12 @@ def test_random_programs_with_finalizers_and_threads_match_eager_mode(threads: i
 
 
 def test_random_programs_of_same_seed_are_equal() -> None:
-    def told(seed: int) -> str:
+    def description(seed: int) -> str:
         program = state_machine.Program(seed, FRAGMENTS)
-        return state_machine.told(program, len(program.steps) - 1)
+        return state_machine.describe_step(program, len(program.steps) - 1)
 
-    assert told(3) == told(3)
-    assert told(3) != told(4)
+    assert description(3) == description(3)
+    assert description(3) != description(4)
 
 
 def test_comparison_of_random_program_detects_wrong_element(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 import dlpack_forge
 import PyGPU
-from fusion_support.figures import limits, waiting
+from fusion_support.operation_counts import limits, waiting
 from PyGPU import _core
 
 HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
@@ -70,21 +70,21 @@ def test_code_run_by_compiler_search_in_flush_reads_correct_values(
 ) -> None:
     if PyGPU.backend_name() != "cuda":
         pytest.skip("Python finds compilers for CUDA only")
-    from PyGPU._native import library_files
+    from PyGPU._paths import library_files
 
     x = PyGPU.to_gpu(HOST)
     found, expression = getattr(library_files, search), random_expression()
     seen: list[Any] = []
     state: dict[str, Any] = {}
 
-    def asked() -> Any:
+    def search_with_callback() -> Any:
         if "y" in state:
             seen.append(ACTS[act](x, state["y"]))
         return found()
 
     with limits(compile_threshold=1):
         (x + 1).get()
-        monkeypatch.setattr(library_files, search, asked)
+        monkeypatch.setattr(library_files, search, search_with_callback)
         state["y"] = expression(x)
         np.testing.assert_array_equal(state["y"].get(), expression(HOST))
     for got in seen:
@@ -180,10 +180,10 @@ def test_operation_that_logging_handler_defers_during_export_is_launched(
 @pytest.mark.timeout(60)
 def test_user_allocator_is_not_called_for_pending_results() -> None:
     x = PyGPU.to_gpu(np.ones(5000))
-    asked: list[int] = []
+    counts: list[int] = []
 
     def allocate(size: int) -> Any:
-        asked.append(waiting())
+        counts.append(waiting())
         return PyGPU.mem_alloc(size)
 
     with limits(compile_threshold=1):
@@ -192,7 +192,7 @@ def test_user_allocator_is_not_called_for_pending_results() -> None:
         del kept
         with PyGPU.using_allocator(allocate):
             np.testing.assert_array_equal(total.get(), 20000.0)
-    assert asked == []
+    assert counts == []
 
 
 @pytest.mark.timeout(60)

@@ -10,8 +10,8 @@ import pytest
 
 import dlpack_forge
 import PyGPU
-import simulated
-from fusion_support.figures import Counted, waiting
+import simulated_driver
+from fusion_support.operation_counts import OperationCounts, waiting
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
@@ -88,7 +88,7 @@ def test_no_operation_is_pending_after_flush_point(mark: str) -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     assert waiting() == 1
-    counted = Counted()
+    counted = OperationCounts()
     MARKS[mark](place)
     assert waiting() == 0
     assert set(counted["closed"]) <= {"order", "work", "asked"}
@@ -96,7 +96,7 @@ def test_no_operation_is_pending_after_flush_point(mark: str) -> None:
 
 
 def test_event_waits_for_operations_deferred_before_event_record() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("the device is made slow")
     x = PyGPU.to_gpu(HOST)
@@ -112,7 +112,7 @@ def test_event_waits_for_operations_deferred_before_event_record() -> None:
 
 
 def test_deferred_operation_runs_on_stream_that_was_current_at_its_call() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("the device is made slow")
     x = PyGPU.to_gpu(HOST)
@@ -142,8 +142,8 @@ def test_result_deferred_on_one_stream_is_valid_on_other_streams() -> None:
         with streams[number % 3]:
             x, twin = x * 0.5 + number, twin * 0.5 + number
             kept.append((x, twin))
-    for got, wanted in kept:
-        np.testing.assert_array_equal(got.get(), wanted)
+    for got, expected in kept:
+        np.testing.assert_array_equal(got.get(), expected)
 
 
 @pytest.mark.usefixtures("late")
@@ -168,7 +168,7 @@ def test_graph_contains_only_operations_deferred_during_capture() -> None:
     PyGPU.synchronize()
     before = x * 3
     graph = PyGPU.Graph(stream)
-    counted = Counted()
+    counted = OperationCounts()
     with graph:
         assert waiting() == 0
         PyGPU.add(x, 1, out=y)
@@ -188,7 +188,7 @@ def test_operation_with_new_result_is_eager_during_capture() -> None:
     (x + 1).get()
     stream = PyGPU.Stream()
     graph = PyGPU.Graph(stream)
-    counted = Counted()
+    counted = OperationCounts()
     with graph:
         y = x + 1
     assert counted["at_once"] == {"place": 1}
@@ -217,7 +217,7 @@ def test_operations_on_streams_of_other_libraries_are_not_deferred() -> None:
     foreign = PyGPU.Stream.from_handle(own.handle, owner=own)
     x = PyGPU.to_gpu(HOST)
     with foreign:
-        counted = Counted()
+        counted = OperationCounts()
         kept = x + 1
         assert waiting() == 0
         assert counted["at_once"] == {"place": 1}
@@ -230,8 +230,8 @@ def test_operations_of_two_devices_can_be_pending_together() -> None:
     first, second = PyGPU.to_gpu(HOST, device=0), PyGPU.to_gpu(HOST, device=1)
     kept = [first + 1, second + 2, first * 3, second * 4]
     assert waiting() == 4
-    wanted = [HOST + 1, HOST + 2, HOST * 3, HOST * 4]
-    for got, host, index in zip(kept, wanted, [0, 1, 0, 1], strict=True):
+    expected = [HOST + 1, HOST + 2, HOST * 3, HOST * 4]
+    for got, host, index in zip(kept, expected, [0, 1, 0, 1], strict=True):
         np.testing.assert_array_equal(got.get(), host)
         assert got.device.index == index
 

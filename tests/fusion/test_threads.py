@@ -16,8 +16,8 @@ import pytest
 
 import dlpack_forge
 import PyGPU
-import simulated
-from fusion_support.figures import limits, waiting
+import simulated_driver
+from fusion_support.operation_counts import limits, waiting
 from PyGPU import _core
 from support import at_once
 
@@ -157,10 +157,10 @@ MEANWHILE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.fixture
-def delayed() -> Iterator[simulated.Driver]:
+def delayed() -> Iterator[simulated_driver.Driver]:
     """Delay the work of launches at random, so that other threads use arrays while a batch is being launched."""
     PyGPU.zeros(1)
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("calls are delayed in a simulated driver only")
     driver.delay(0, most=300)
@@ -169,7 +169,7 @@ def delayed() -> Iterator[simulated.Driver]:
 
 
 @pytest.mark.parametrize("name", MEANWHILE)
-def test_use_of_array_during_launch_by_other_thread_is_correct(name: str, delayed: simulated.Driver) -> None:
+def test_use_of_array_during_launch_by_other_thread_is_correct(name: str, delayed: simulated_driver.Driver) -> None:
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
@@ -181,7 +181,7 @@ def test_use_of_array_during_launch_by_other_thread_is_correct(name: str, delaye
         np.testing.assert_array_equal(kept[0].get(), (twin + 1) * twin)
 
 
-def test_operation_on_result_during_launch_by_other_thread_is_correct(delayed: simulated.Driver) -> None:
+def test_operation_on_result_during_launch_by_other_thread_is_correct(delayed: simulated_driver.Driver) -> None:
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
@@ -226,7 +226,7 @@ def test_no_operation_is_pending_after_address_request_of_other_thread(name: str
 @pytest.mark.parametrize("name", ["ptr", "gpudata", "interface"])
 def test_second_address_request_waits_for_flush_of_first_request(name: str) -> None:
     PyGPU.zeros(1)
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None or (name == "interface" and driver.is_hip):
         pytest.skip("the other library is a simulated driver's caller; the interface is CUDA's")
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
@@ -326,7 +326,7 @@ def test_threads_with_separate_streams_pass_results_to_each_other() -> None:
 
 def compiled(work: Callable[[], Any]) -> int:
     """Run `work`, and return how many modules `work` loads into the simulated driver."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     calls = [call for call in driver.calls() if "LoadData" in call]
     before = sum(map(driver.call_count, calls))
@@ -337,7 +337,7 @@ def compiled(work: Callable[[], Any]) -> int:
 @pytest.mark.parametrize("threads", [2, 4])
 def test_threads_with_same_loop_compile_no_more_kernels_than_one_thread(threads: int) -> None:
     x = PyGPU.to_gpu(HOST)
-    if simulated.driver() is None:
+    if simulated_driver.driver() is None:
         pytest.skip("modules are counted in a simulated driver only")
     for step in (operator.add, operator.sub, operator.mul):
         step(x, x).get()

@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "helpers")]
 
-from forgeries import (  # noqa: E402
+from forged_objects import (  # noqa: E402
     HALF,
     Bytes,
     Claims,
@@ -69,9 +69,9 @@ def numpys(call: Callable[[], Any]) -> Any:
         return REFUSED
 
 
-def assert_equal(got: PyGPU.GPUArray, wanted: np.ndarray, what: object) -> None:
-    assert got.shape == wanted.shape, f"{what!r}: shape {got.shape}, and NumPy has {wanted.shape}"
-    assert got.get().tobytes() == wanted.tobytes(), f"{what!r}: other values than NumPy's"
+def assert_equal(got: PyGPU.GPUArray, expected: np.ndarray, what: object) -> None:
+    assert got.shape == expected.shape, f"{what!r}: shape {got.shape}, and NumPy has {expected.shape}"
+    assert got.get().tobytes() == expected.tobytes(), f"{what!r}: other values than NumPy's"
 
 
 def cuda_arrays(source: Bytes) -> None:
@@ -84,11 +84,11 @@ def cuda_arrays(source: Bytes) -> None:
 def host_arrays(source: Bytes) -> None:
     memory = np.arange(2 * HALF, dtype=np.uint8)
     said = host_interface(source, memory)
-    wanted = numpys(lambda: np.asarray(Described("__array_interface__", said)))
+    expected = numpys(lambda: np.asarray(Described("__array_interface__", said)))
     made = attempt(lambda: PyGPU.asarray(Described("__array_interface__", said), device="cpu"))
-    assert wanted is not REFUSED or made is REFUSED, f"NumPy refuses {said}"
+    assert expected is not REFUSED or made is REFUSED, f"NumPy refuses {said}"
     if made is not REFUSED:
-        assert_equal(made, wanted, said)
+        assert_equal(made, expected, said)
 
 
 def tensors(source: Bytes) -> None:
@@ -107,10 +107,10 @@ def tensors(source: Bytes) -> None:
     # Like NumPy, PyGPU raises AttributeError for an object without the attributes of DLPack.
     made = attempt(call, (*ALLOWED, AttributeError))
     if made is not REFUSED:
-        wanted = claims.wanted()
-        if wanted is not None and made.dtype.kind != "O" and producer.answer is capsule:
-            assert made.shape == wanted.shape
-            assert made.get().tobytes() == wanted.tobytes(), "other values than those in the memory"
+        expected = claims.elements()
+        if expected is not None and made.dtype.kind != "O" and producer.answer is capsule:
+            assert made.shape == expected.shape
+            assert made.get().tobytes() == expected.tobytes(), "other values than those in the memory"
     del made
     taken = capsule_name(capsule).startswith(b"used_") and producer.answer is not None
     has_deleter = bool(claims.forged.managed.deleter)
@@ -125,11 +125,11 @@ def indices(source: Bytes) -> None:
     device = PyGPU.to_gpu(host)
     is_basic = source.chance(2)
     item = key(source) if is_basic else thing(source)
-    wanted, got = numpys(lambda: host[item]), attempt(lambda: device[item])
+    expected, got = numpys(lambda: host[item]), attempt(lambda: device[item])
     if got is not REFUSED:
-        assert wanted is not REFUSED, f"NumPy refuses the key {item!r}"
-        assert_equal(got, np.asarray(wanted), item)
-    assert not is_basic or wanted is REFUSED or got is not REFUSED, f"NumPy takes the key {item!r}"
+        assert expected is not REFUSED, f"NumPy refuses the key {item!r}"
+        assert_equal(got, np.asarray(expected), item)
+    assert not is_basic or expected is REFUSED or got is not REFUSED, f"NumPy takes the key {item!r}"
     value = source.small() if source.chance(2) else thing(source)
     before = device.get()
     changed = host.copy("K")
@@ -172,12 +172,12 @@ def views(source: Bytes) -> None:
     ours, theirs = source.choose(VIEWS)
     is_plain = source.chance(2)
     argument = plain(source) if is_plain else thing(source)
-    wanted, got = numpys(lambda: theirs(host, argument)), attempt(lambda: ours(device, argument))
-    if got is not REFUSED and wanted is not REFUSED and wanted.size <= READABLE:
-        assert_equal(got, wanted, argument)
+    expected, got = numpys(lambda: theirs(host, argument)), attempt(lambda: ours(device, argument))
+    if got is not REFUSED and expected is not REFUSED and expected.size <= READABLE:
+        assert_equal(got, expected, argument)
     # NumPy accepts a broadcast whose size in bytes exceeds 64 bits; PyGPU does not.
-    if is_plain and (wanted is REFUSED or wanted.size * wanted.itemsize < 2**63):
-        is_refused = wanted is REFUSED
+    if is_plain and (expected is REFUSED or expected.size * expected.itemsize < 2**63):
+        is_refused = expected is REFUSED
         assert (got is REFUSED) == is_refused, (
             f"{argument!r} on shape {shape}: {'only PyGPU' if is_refused else 'only NumPy'} takes it"
         )
@@ -191,8 +191,8 @@ def new_arrays(source: Bytes) -> None:
     made = attempt(lambda: PyGPU.empty(shape, dtype, order, **allocator))
     if made is not REFUSED and made.size <= READABLE:
         made.get()
-        wanted = numpys(lambda: np.empty(shape, np.float64 if dtype is None else dtype, order or "C"))
-        assert wanted is REFUSED or made.shape == wanted.shape, f"{shape!r} became {made.shape}"
+        expected = numpys(lambda: np.empty(shape, np.float64 if dtype is None else dtype, order or "C"))
+        assert expected is REFUSED or made.shape == expected.shape, f"{shape!r} became {made.shape}"
     attempt(lambda: PyGPU.GPUArray(shape, dtype, gpudata=thing(source), strides=thing(source)))
 
 
@@ -212,10 +212,10 @@ def main() -> None:
 
     # Import the tested Python modules again, because atheris's line counters were not yet installed at their first
     # import.
-    for name in ("dlpack_forge", "forgeries"):
+    for name in ("dlpack_forge", "forged_objects"):
         del sys.modules[name]
     with atheris.instrument_imports(
-        include=["dlpack_forge", "forgeries", "fuzz_interfaces"], enable_loader_override=False
+        include=["dlpack_forge", "forged_objects", "fuzz_interfaces"], enable_loader_override=False
     ):
         import fuzz_interfaces
     atheris.Setup(sys.argv, fuzz_interfaces.run)

@@ -24,7 +24,7 @@ gpu-test-hip: .gpu-package ## The same on the HIP backend, whose calls a test li
 gpu-large: .gpu-package ## Check each kind of operation on arrays of more than 2^31 elements, report in RESULTS (LARGE_ARGS)
 	mkdir -p $(RESULTS)
 	export PYTHONPATH=tests/helpers$${PYTHONPATH:+:$$PYTHONPATH}; \
-	$(ON_CUDA) $(PYTHON) tests/gpu/large/run_large.py --json $(RESULTS)/large.json $(LARGE_ARGS)
+	$(ON_CUDA) $(PYTHON) tests/gpu/large_arrays/run_large.py --json $(RESULTS)/large.json $(LARGE_ARGS)
 
 SANITIZER_TOOLS ?= memcheck racecheck initcheck synccheck
 # SANITIZE_ARGS are files, folders and options of tests/gpu/sanitize.py.
@@ -41,7 +41,7 @@ gpu-bench-kernels: .gpu-package ## Time launches, kernels and copies within the 
 	$(call benches,$(ON_CUDA) $(PYTHON),launches kernels strided)
 
 gpu-bench-peer: .gpu-package ## Time what crosses between two GPUs, into RESULTS
-	$(call benches,$(ON_CUDA) $(PYTHON),peer)
+	$(call benches,$(ON_CUDA) $(PYTHON),peer_transfers)
 
 .gpu-package:
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }

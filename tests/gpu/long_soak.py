@@ -24,7 +24,7 @@ from typing import Any
 
 import fusion_soak
 import handovers
-import hostile_peer
+import hostile_consumer
 import PyGPU
 import soak
 from PyGPU import _core
@@ -58,7 +58,7 @@ def round_of(seed: int, peers: Sequence[str] | None) -> tuple[int, list[str]]:
         reports.append(fusion_soak.soak(deferred, seed))
     failures = [report["failure"] for report in reports if report["failure"]]
     done = sum(report["operations"] for report in reports)
-    if hostile_peer.compiler() is not None:
+    if hostile_consumer.compiler() is not None:
         report = handovers.hand_over(exchanged, seed, names=peers)
         done, failures = done + exchanged, failures + report["failures"]
     return done, failures

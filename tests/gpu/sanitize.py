@@ -4,14 +4,14 @@
         python tests/gpu/sanitize.py --tool memcheck --seconds 570 --json build/results/sanitizer-memcheck.json
 
 - `memcheck` runs the suite's tests that use a GPU and no other GPU library; `racecheck`, `initcheck` and `synccheck`
-  run tests of kernels. `sanitizer/tool_lists.py` lists the test files, the tools' options and the environment, with
+  run tests of kernels. `sanitizer/tests_per_tool.py` lists the test files, the tools' options and the environment, with
   reasons. Arguments PATH replace the list of files. Deferred arithmetic is on.
 - Each process runs a few short test files, or a part of a long file. The longest files run first. The result lists the
   files that were not finished after `--seconds`; `--unfinished-of FILE` runs the files of such a list.
 - A finding is listed with its kernel, its first lines, and the tests during which the tool printed it. The tool prints
   with a delay, so an earlier test of the file may be the cause.
 - `memcheck` also reports memory that was not freed when the context is destroyed. For this check the plugin
-  `gpu.leave_nothing` frees the remaining objects at the end of each process.
+  `gpu.exit_cleanup` frees the remaining objects at the end of each process.
 - The exit status is 1 if there are findings, and 2 if there are no findings but some files were not finished. A failed
   test is listed, but is no finding, because many tests depend on times and the tools slow them down.
 
@@ -39,18 +39,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "runner"))
 import jobs
 import machine
 import run_tests
-import tool_lists
+import tests_per_tool
 from checked_run import CheckedRun, divided
 
 
-def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line. All arguments after `--` are passed to pytest."""
-    given = list(sys.argv[1:] if given is None else given)
-    end = given.index("--") if "--" in given else len(given)
+    words = list(sys.argv[1:] if words is None else words)
+    end = words.index("--") if "--" in words else len(words)
     cores = len(os.sched_getaffinity(0))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", help="test files and folders (default: the tool's list)")
-    parser.add_argument("--tool", choices=tool_lists.TOOLS, default="memcheck")
+    parser.add_argument("--tool", choices=tests_per_tool.TOOLS, default="memcheck")
     parser.add_argument("--json", type=Path, help="the result (default: build/results/sanitizer-TOOL.json)")
     parser.add_argument("--processes", type=int, default=min(cores, 15), help="processes that share the device")
     parser.add_argument("--seconds", dest="total", type=float, default=570, help="seconds of the whole run")
@@ -65,8 +65,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--option", action="append", default=[], help="option of the tool, as --option=--NAME=VALUE")
     parser.add_argument("--sanitizer", default=os.environ.get("SANITIZER"), help="path of compute-sanitizer")
     parser.add_argument("--list", action="store_true", help="print the files of each process in their order, and stop")
-    made = parser.parse_args(given[:end])
-    made.pytests = given[end + 1 :]
+    made = parser.parse_args(words[:end])
+    made.pytests = words[end + 1 :]
     made.json = made.json or Path(f"build/results/sanitizer-{made.tool}.json")
     made.limit = made.limit or made.total
     made.host_gib = made.host_gib or 0.9 * os.sysconf("SC_PHYS_PAGES") * jobs.PAGE / (1 << 30) / made.processes
@@ -89,8 +89,10 @@ def selected(options: argparse.Namespace) -> list[str]:
     if options.unfinished_of is not None:
         earlier = json.loads(options.unfinished_of.read_text(encoding="utf-8"))
         return sorted({entry["file"] for entry in earlier["unfinished"]})
-    paths = options.paths or tool_lists.TOOLS[options.tool].paths
-    return run_tests.files_with_tests(paths) if paths else tool_lists.of_suite(run_tests.files_with_tests(["tests"]))
+    paths = options.paths or tests_per_tool.TOOLS[options.tool].paths
+    return (
+        run_tests.files_with_tests(paths) if paths else tests_per_tool.of_suite(run_tests.files_with_tests(["tests"]))
+    )
 
 
 def print_result(result: dict[str, Any], path: Path) -> None:

@@ -13,8 +13,8 @@ import pytest
 import PyGPU
 from gpu import support
 from installed.numpy_version import numpy_function
-from judges_of_functions import JUDGES
 from PyGPU import _core
+from reference_functions import REFERENCE_FUNCTIONS
 
 support.require_gpu()
 if support.is_simulated():
@@ -58,8 +58,8 @@ def package_of(array: Any) -> Any:
 
 
 def judge_of(name: str) -> Any:
-    """Return a function that computes expected results: NumPy's function, or one of `JUDGES`."""
-    return JUDGES[name] if name in JUDGES else numpy_function(name)
+    """Return a function that computes expected results: NumPy's function, or one of `REFERENCE_FUNCTIONS`."""
+    return REFERENCE_FUNCTIONS[name] if name in REFERENCE_FUNCTIONS else numpy_function(name)
 
 
 def values(kind: str) -> np.ndarray:

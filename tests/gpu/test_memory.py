@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from gpu import support
 
 support.require_gpu()
@@ -35,7 +35,7 @@ def release_cached_memory() -> None:
 def limit_simulated_memory() -> Iterator[None]:
     """Limit the memory of a simulated GPU to the memory in use plus four times `MUCH`, because the tests fill all
     memory."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         yield
         return

@@ -11,7 +11,7 @@ import pytest
 import PyGPU
 import PyGPU.driver as drv
 from gpu import kernel_library, support
-from PyGPU._native import library_files
+from PyGPU._paths import library_files
 from PyGPU.compiler import DynamicModule, DynamicSourceModule, SourceModule
 
 support.require_gpu()

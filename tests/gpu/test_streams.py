@@ -229,7 +229,7 @@ def test_cuda_array_interface_has_stream_of_unfinished_write(
     late_write(kernels, slow, block, 8)
     with no_wait():
         named = block.__cuda_array_interface__["stream"]
-    assert named not in (None, 0), "the consumer is told that it need not wait"
+    assert named not in (None, 0), "the consumer learns that it need not wait"
     with no_wait():
         other.wait_stream(PyGPU.Stream.from_handle(named))
         kernels.read(result.ptr, block.ptr, COUNT, other.handle)
@@ -283,11 +283,11 @@ def test_dlpack_import_passes_current_stream_to_producer(other: PyGPU.Stream, bl
     producer = Producer(block)
     shared = PyGPU.from_dlpack(producer)
     assert shared.ptr == block.ptr
-    assert producer.asked.get("stream") in (None, 0 if support.on_hip() else 1)
+    assert producer.requests.get("stream") in (None, 0 if support.on_hip() else 1)
     with other:
         PyGPU.from_dlpack(producer)
-    assert producer.asked["stream"] == other.handle
-    assert type(producer.asked["stream"]) is int
+    assert producer.requests["stream"] == other.handle
+    assert type(producer.requests["stream"]) is int
 
 
 def test_dlpack_import_waits_for_unfinished_write_of_producer(

@@ -54,9 +54,9 @@ def generator(request: pytest.FixtureRequest, hypothesis_or_own_seed: int) -> ra
 @pytest.fixture(scope="session")
 def hypothesis_or_own_seed(request: pytest.FixtureRequest) -> int:
     """Return the seed given by the option `--hypothesis-seed`, which repeats an earlier run, or else a random seed."""
-    given = getattr(request.config.option, "hypothesis_seed", None)
+    seed = getattr(request.config.option, "hypothesis_seed", None)
     try:
-        return int(given)
+        return int(seed)
     except (TypeError, ValueError):
         return random.SystemRandom().randrange(2**32)
 

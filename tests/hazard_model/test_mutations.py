@@ -24,10 +24,10 @@ def test_each_defect_to_insert_changes_text_of_its_source_file() -> None:
 
 
 def test_flush_calls_are_found_and_flush_functions_can_be_instrumented() -> None:
-    tool = runpy.run_path(str(ROOT / "tests/fusion/mutations.py"))
+    tool = runpy.run_path(str(ROOT / "tests/fusion/flush_mutations.py"))
     changed = tool["instrumented"]()
     for file, text in changed.items():
         assert text != (ROOT / file).read_text(encoding="utf-8")
-    functions = {place.function for place in tool["places"]()}
+    functions = {site.function for site in tool["call_sites"]()}
     assert functions >= {"synchronize", "materialize", "push_after_flush", "make_room"}
-    assert len(list(tool["places"]())) > 60
+    assert len(list(tool["call_sites"]())) > 60

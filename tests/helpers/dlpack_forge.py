@@ -160,13 +160,13 @@ class Producer:
     def __init__(self, forged: Forged | None = None, device: object = (CPU, 0)) -> None:
         self.forged = forged or Forged()
         self.device = device
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
     def __dlpack_device__(self) -> object:
         return self.device
 
     def __dlpack__(self, **keywords: Any) -> object:
-        self.asked.append(keywords)
+        self.requests.append(keywords)
         return self.forged.capsule()
 
 

@@ -24,7 +24,7 @@ from random import SystemRandom
 from typing import Any
 
 import PyGPU
-import simulated
+import simulated_driver
 from fusion_support import state_machine
 
 
@@ -39,7 +39,7 @@ def soak(
     PyGPU.zeros(1)
     gc.collect()
     PyGPU.synchronize()
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     found_before = len(driver.reports()) if driver is not None else 0
     before = PyGPU.memory_statistics()["bytes"]
     start, processor = time.perf_counter(), time.process_time()

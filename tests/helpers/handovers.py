@@ -6,9 +6,9 @@
 A baton is a piece of memory with known values. An operation passes a baton to another library, writes a part of it,
 compares it with the expected values, passes it to another thread, or deletes the array of an earlier library. A baton
 is passed by DLPack, by DLPack's C exchange table, by an array interface, or by its address. Writes run on a busy
-stream. The other libraries are NumPy; PyTorch, CuPy, numba-cuda, JAX and cuda.core if installed; and `hostile_peer`,
-whose deleters release the GIL before they call PyGPU's deleters. No value may be read too early, and no process may
-crash.
+stream. The other libraries are NumPy; PyTorch, CuPy, numba-cuda, JAX and cuda.core if installed; and
+`hostile_consumer`, whose deleters release the GIL before they call PyGPU's deleters. No value may be read too early,
+and no process may crash.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from typing import Any
 
 import numpy as np
 
-import hostile_peer
+import hostile_consumer
 import PyGPU
-import simulated
+import simulated_driver
 from handover_support.libraries import Baton, Host, Library, Own, peers
-from handover_support.rules import PROGRAM, rule_of
-from handover_support.ways import ways_to
+from handover_support.protocols import ways_to
+from handover_support.synchronization_rules import PROGRAM, rule_of
 
 BATONS_PER_THREAD = 6
 MOST_KEPT = 4
@@ -77,9 +77,9 @@ class Thread:
             )[0]
             getattr(self, name.replace(" ", "_"))(baton)
         except Exception as error:
-            told = "\n    ".join(baton.history)
+            steps = "\n    ".join(baton.history)
             raise type(error)(
-                f"{error}\n  the baton ({baton.expected.size} values, {baton.library.name}):\n    {told}"
+                f"{error}\n  the baton ({baton.expected.size} values, {baton.library.name}):\n    {steps}"
             ) from error
 
     def hand_over(self, baton: Baton) -> None:
@@ -151,7 +151,7 @@ class Thread:
         if isinstance(holder, PyGPU.GPUArray) and self.choices.random() < 0.5:
             capsule = holder.__dlpack__(max_version=(1, 0))
             del holder
-            hostile_peer.library().end_in_threads([hostile_peer.library().wrap(capsule, 3)], 1)
+            hostile_consumer.library().end_in_threads([hostile_consumer.library().wrap(capsule, 3)], 1)
         self.counts["let go"] += 1
 
     def pass_on(self, baton: Baton) -> None:
@@ -216,7 +216,7 @@ class Run:
 
 def hand_over(operations: int, seed: int, threads: int = 3, names: Sequence[str] | None = None) -> dict[str, Any]:
     """Run the operations with the named libraries, or with all, in this process; return a report."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     before = len(driver.reports()) if driver else 0
     run = Run(seed, threads, names)
     if driver:
@@ -304,7 +304,7 @@ def main() -> int:
         report = hand_over(arguments.operations, arguments.seed, arguments.threads, arguments.peers)
         print(json.dumps(report))
         return bool(report["failures"])
-    hostile_peer.library()  # Build the C extension once, because otherwise each of the processes would build it.
+    hostile_consumer.library()  # Build the C extension once, because otherwise each of the processes would build it.
     reports = in_processes(arguments)
     failures = [failure for report in reports for failure in report["failures"]]
     counts: Counter[str] = sum((Counter(report["counts"]) for report in reports), Counter())

@@ -349,8 +349,8 @@ def test_module_accepts_compiled_image_as_bytes_or_file(tmp_path: Path, x: PyGPU
     path, source = tmp_path / "a.cubin", tmp_path / "a.cu"
     path.write_bytes(image)
     source.write_text("//!k scale 8 4\n__global__ void scale(float *x, float f);")
-    for given in (image, bytearray(image), path):
-        kernel = PyGPU.Kernel(given, "scale")
+    for module_source in (image, bytearray(image), path):
+        kernel = PyGPU.Kernel(module_source, "scale")
         assert kernel.parameters == ("", "")
         kernel[1, 1](x, numpy.float32(2))
         assert values("Qf") == (x.ptr, 2.0)

@@ -9,7 +9,7 @@ import numpy as np
 import PyGPU
 
 
-def given(dtype: str, *shape: int) -> np.ndarray:
+def sample_matrix(dtype: str, *shape: int) -> np.ndarray:
     generator = np.random.default_rng(list(map(int, shape)))
     made = generator.normal(size=shape)
     if np.dtype(dtype).kind == "c":
@@ -18,7 +18,7 @@ def given(dtype: str, *shape: int) -> np.ndarray:
 
 
 def hermitian(dtype: str, *shape: int) -> np.ndarray:
-    a = given(dtype, *shape)
+    a = sample_matrix(dtype, *shape)
     return a @ np.swapaxes(a.conj(), -1, -2) + np.eye(shape[-1], dtype=dtype)
 
 

@@ -118,11 +118,11 @@ class RustSource:
             for match in _INLINE_MODULE.finditer(self.code)
         ]
 
-    def _behind(self, wanted: Callable[[str], bool]) -> list[range]:
+    def _behind(self, predicate: Callable[[str], bool]) -> list[range]:
         spans = []
         for match in re.finditer(r"#(!?)\[\s*cfg\s*\(", self.code):
             condition_end = _closing(self.code, match.end() - 1)
-            if not wanted(self.text[match.end() : condition_end]):
+            if not predicate(self.text[match.end() : condition_end]):
                 continue
             attribute_end = _closing(self.code, self.code.index("[", match.start())) + 1
             # An inner attribute such as `#![cfg(...)]` applies to the whole file.

@@ -34,8 +34,8 @@ import soak_operations.arrays
 import soak_operations.axes
 import soak_operations.sharing
 from PyGPU import _core
-from soak_operations.choices import Choices
-from soak_operations.table import OPERATIONS
+from soak_operations.operation_registry import OPERATIONS
+from soak_operations.random_choices import Choices
 
 MOST_LIVE = 64
 MOST_KEPT = 16
@@ -125,13 +125,13 @@ class Soak:
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
 
-    def pick(self, wanted: Callable[[Held], bool] | None = None) -> Held | None:
-        """Return a random live array, or None if no array of a small sample satisfies `wanted`."""
+    def pick(self, predicate: Callable[[Held], bool] | None = None) -> Held | None:
+        """Return a random live array, or None if no array of a small sample satisfies `predicate`."""
         for _ in range(4):
             if not self.live:
                 return None
             held = self.choices.choice(self.live)
-            if wanted is None or wanted(held):
+            if predicate is None or predicate(held):
                 self.settle(held)
                 self.note(held)
                 return held
@@ -180,14 +180,14 @@ class Soak:
         if got.tobytes() != twin.tobytes():
             raise Mismatch(f"{held}: PyGPU has {got.tobytes()[:64]!r}..., NumPy {twin.tobytes()[:64]!r}...")
 
-    def check_kept(self, values: np.ndarray, wanted: bytes) -> None:
-        if values.tobytes() != wanted:
+    def check_kept(self, values: np.ndarray, expected: bytes) -> None:
+        if values.tobytes() != expected:
             raise Mismatch("an ndarray that get() returned has changed since")
 
-    def same(self, what: str, got: Any, wanted: Any) -> None:
-        got, wanted = np.asarray(got), np.asarray(wanted)
-        if (got.dtype, got.shape, got.tobytes()) != (wanted.dtype, wanted.shape, wanted.tobytes()):
-            raise Mismatch(f"{what}: PyGPU gives {got!r}, NumPy {wanted!r}")
+    def same(self, what: str, got: Any, expected: Any) -> None:
+        got, expected = np.asarray(got), np.asarray(expected)
+        if (got.dtype, got.shape, got.tobytes()) != (expected.dtype, expected.shape, expected.tobytes()):
+            raise Mismatch(f"{what}: PyGPU gives {got!r}, NumPy {expected!r}")
 
     # Methods that run the operations.
 
@@ -218,8 +218,8 @@ class Soak:
     def check_all(self) -> None:
         for held in self.live:
             self.check(held)
-        for values, wanted in self.kept:
-            self.check_kept(values, wanted)
+        for values, expected in self.kept:
+            self.check_kept(values, expected)
 
     def close(self) -> None:
         """Release all objects of the run, also after a failure."""
@@ -259,9 +259,9 @@ def heap_bytes() -> int:
     if ask is None:
         return 0
     ask.restype = _Mallinfo
-    told = ask()
+    usage = ask()
     # Fields of `mallinfo2`: bytes in blocks that are mapped separately, and bytes in all other blocks.
-    return told.field4 + told.field7
+    return usage.field4 + usage.field7
 
 
 def simulated_driver() -> ctypes.CDLL | None:

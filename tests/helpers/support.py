@@ -21,7 +21,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import PyGPU
-import simulated
+import simulated_driver
 
 RECORD = np.dtype([("id", "i4"), ("position", "f4", (2,)), ("mark", "?")])
 PADDED = np.dtype({"names": ["a", "b"], "formats": ["u1", "f8"], "offsets": [1, 8], "itemsize": 24})
@@ -75,16 +75,16 @@ def on_cpu() -> bool:
 def examples(count: int) -> settings:
     """Return the number of examples of a random test: fewer on simulated GPUs, because each run has another seed."""
     PyGPU.config()  # The call of `config` opens the driver library.
-    return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
+    return settings(max_examples=count if on_cpu() or simulated_driver.driver() is None else count // 3)
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
     """Return all cases; on a simulated GPU, where a kernel takes 0.3 s to compile, return only the cases `few`."""
     PyGPU.config()
-    return cases if on_cpu() or simulated.driver() is None else few
+    return cases if on_cpu() or simulated_driver.driver() is None else few
 
 
-def told(cases: Iterable[Case]) -> Iterator[Case]:
+def print_each(cases: Iterable[Case]) -> Iterator[Case]:
     """Yield each case after printing the case, so that the last printed case is the failed case."""
     for case in cases:
         print(repr(case)[:200])
@@ -137,20 +137,21 @@ def assert_same(device: PyGPU.GPUArray, host: Any) -> None:
     assert_same_values(device.get(), host)
 
 
-def assert_same_values(got: np.ndarray, wanted: np.ndarray) -> None:
+def assert_same_values(got: np.ndarray, expected: np.ndarray) -> None:
     """Assert that two ndarrays of one shape and dtype have equal values; NaN equals NaN."""
     assert type(got) is np.ndarray
-    assert got.shape == wanted.shape
-    assert got.dtype == wanted.dtype
+    assert got.shape == expected.shape
+    assert got.dtype == expected.dtype
     # Compare field by field, because the padding bytes between fields are unspecified.
     if got.dtype.names is not None:
-        assert repr(got.tolist()) == repr(wanted.tolist())
-    elif got.tobytes() != wanted.tobytes():
-        np.testing.assert_array_equal(got, wanted)
-        known = wanted == wanted  # Compare bits only where no element is NaN, because the bits of NaN are unspecified.
-        if got[known].tobytes() == wanted[known].tobytes():
+        assert repr(got.tolist()) == repr(expected.tolist())
+    elif got.tobytes() != expected.tobytes():
+        np.testing.assert_array_equal(got, expected)
+        # Compare bits only where no element is NaN, because the bits of NaN are unspecified.
+        known = expected == expected
+        if got[known].tobytes() == expected[known].tobytes():
             return
-        raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {wanted.tobytes()!r}")
+        raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {expected.tobytes()!r}")
 
 
 def address(array: np.ndarray) -> int:

@@ -19,14 +19,14 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from fusion_support import calls
-from fusion_support.names import public_functions
+from fusion_support.public_name_calls import public_functions
 
 PyGPU.device_count()
 pytestmark = [
     pytest.mark.enough_on("cuda"),
-    pytest.mark.skipif(simulated.driver() is None, reason="the simulated driver counts the bytes of copies"),
+    pytest.mark.skipif(simulated_driver.driver() is None, reason="the simulated driver counts the bytes of copies"),
     pytest.mark.filterwarnings("ignore"),
 ]
 
@@ -111,7 +111,7 @@ def measured(name: str, x: PyGPU.GPUArray) -> tuple[int, int, int] | None:
 
     The result is None if no known call of the function accepts the array.
     """
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     for call in call_of(name):
         argument = x.copy()
@@ -168,7 +168,7 @@ def test_counters_detect_transfers_and_use_of_host_memory() -> None:
     uploaded, downloaded, peak = measured("asnumpy", x) or (0, 0, 0)
     assert (uploaded, downloaded) == (0, x.nbytes)
     assert peak >= x.nbytes
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     before = driver.transferred()
     PyGPU.to_gpu(np.ones(1000))

@@ -69,12 +69,12 @@ def test_values_are_unchanged_by_copies_of_large_views_with_any_strides(seed: in
 
 def test_host_array_may_change_after_async_upload_returns() -> None:
     host = numbers(5 * MIB)
-    wanted, stream = host.copy(), PyGPU.Stream()
+    expected, stream = host.copy(), PyGPU.Stream()
     array = PyGPU.to_gpu_async(host, stream=stream)
     host[:] = 0
     result = array.get_async(stream)
     stream.synchronize()
-    np.testing.assert_array_equal(result, wanted)
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_values_are_unchanged_by_concurrent_copies_of_six_threads() -> None:
@@ -100,23 +100,23 @@ def test_large_result_of_get_is_ordinary_resizable_ndarray() -> None:
     assert result.base is None
     assert result.flags.owndata
     assert result.flags.writeable
-    wanted = result.copy()
+    expected = result.copy()
     result.resize(3 * MIB, refcheck=False)
-    np.testing.assert_array_equal(result[: 2 * MIB], wanted)
+    np.testing.assert_array_equal(result[: 2 * MIB], expected)
     result.resize(MIB, refcheck=False)
-    np.testing.assert_array_equal(result, wanted[:MIB])
+    np.testing.assert_array_equal(result, expected[:MIB])
 
 
 def test_result_of_get_is_unchanged_while_result_or_view_is_referenced() -> None:
     array = PyGPU.to_gpu(numbers(2 * MIB, 1))
     first = array.get()
-    tail, wanted = first[-1000:], first[-1000:].copy()
+    tail, expected = first[-1000:], first[-1000:].copy()
     array.fill(7)
     second = array.get()
     del first
     third, fourth = array.get(), PyGPU.zeros(2 * MIB, np.int32).get()
     assert len({address(one) for one in (second, third, fourth)}) == 3
-    np.testing.assert_array_equal(tail, wanted)
+    np.testing.assert_array_equal(tail, expected)
     assert (second == 7).all()
     assert (third == 7).all()
     assert not fourth.any()

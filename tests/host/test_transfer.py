@@ -48,10 +48,10 @@ def test_get_returns_ndarray_with_memory_order_of_array(views: tuple[np.ndarray,
     assert_same_values(got, host)
     assert got.flags.owndata or got.base.flags.owndata
     assert got.flags.writeable
-    wanted = host.copy(order="K")
+    expected = host.copy(order="K")
     long = [axis for axis, length in enumerate(host.shape) if length > 1]
     if host.size:
-        assert [got.strides[axis] for axis in long] == [wanted.strides[axis] for axis in long]
+        assert [got.strides[axis] for axis in long] == [expected.strides[axis] for axis in long]
 
 
 @examples(100)
@@ -241,12 +241,12 @@ def test_result_of_get_in_use_is_not_overwritten_by_next_get(position: int) -> N
 
 def test_memory_of_dropped_get_result_is_reused() -> None:
     _, device = pair((1000,))
-    places = set()
+    addresses = set()
     for _ in range(5):
         got = device.get()
-        places.add(address(got))
+        addresses.add(address(got))
         del got
-    assert len(places) == 1
+    assert len(addresses) == 1
 
 
 def test_to_device_uploads_changes_in_last_result_of_get() -> None:
@@ -308,10 +308,10 @@ def test_changed_host_mirror_is_uploaded_by_to_device_only() -> None:
 def test_ndarray_of_any_strides_can_be_host_mirror(host: np.ndarray) -> None:
     device = PyGPU.GPUArray(host)
     device.to_device()
-    wanted = host.copy()
+    expected = host.copy()
     host[...] = np.zeros((), host.dtype)
     device.to_host()
-    assert_same_values(host, wanted)
+    assert_same_values(host, expected)
 
 
 def test_to_device_uploads_readonly_mirror_and_to_host_rejects_it() -> None:

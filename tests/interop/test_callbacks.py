@@ -1,7 +1,7 @@
 """Test PyGPU's C callbacks, which other libraries call with or without the GIL, in nested calls, and after
 finalization.
 
-The other library in these tests is ``hostile_peer``: a C extension whose deleters release the GIL before they call
+The other library in these tests is ``hostile_consumer``: a C extension whose deleters release the GIL before they call
 PyGPU's deleters. The process aborts if a Python object is destroyed without the GIL. Most tests run a script in a
 separate process, so that they detect such an abort.
 """
@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
-import hostile_peer
+import hostile_consumer
 from support import child_environment, on_cpu
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.starts_processes,
     pytest.mark.skipif(
-        hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
+        hostile_consumer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
     ),
 ]
 
@@ -31,8 +31,8 @@ PRELUDE = """
 import gc, sys, threading, time
 import numpy as np
 import PyGPU
-import hostile_peer
-hostile = hostile_peer.library()
+import hostile_consumer
+hostile = hostile_consumer.library()
 WAYS = [hostile.KEEP, hostile.RELEASE, hostile.ENSURE, hostile.THREAD]
 
 class Lender(np.ndarray):

@@ -12,7 +12,7 @@ from processes import process_group
 
 pytest.importorskip("torch.distributed")
 pytestmark = [
-    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="tests/gpu/peers has NCCL"),
+    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="tests/gpu/interop has NCCL"),
     pytest.mark.enough_on("cpu"),
     pytest.mark.starts_processes,
 ]

@@ -56,8 +56,8 @@ def test_every_dtype_has_dlpack_code(dtype: str, code: tuple[int, int], max_vers
     if dtype in ML_CODES:
         pytest.importorskip("ml_dtypes")
     capsule = PyGPU.empty((2, 3), dtype).__dlpack__(max_version=max_version)
-    told = dlpack_forge.managed_of(capsule).dl_tensor.dtype
-    assert (told.code, told.bits, told.lanes) == (*code, 1)
+    data_type = dlpack_forge.managed_of(capsule).dl_tensor.dtype
+    assert (data_type.code, data_type.bits, data_type.lanes) == (*code, 1)
 
 
 def test_export_of_structured_dtype_raises_error_with_remedy() -> None:
@@ -103,8 +103,8 @@ def test_exported_view_has_signed_strides_and_address_of_element_zero(key: objec
     tensor = dlpack_forge.managed_of(capsule).dl_tensor
     shape, strides = dlpack_forge.dimensions(tensor)
     assert shape == expected.shape
-    for length, stride, wanted in zip(shape, strides, expected.strides, strict=True):
-        assert length <= 1 or expected.size == 0 or stride * 2 == wanted
+    for length, stride, host_stride in zip(shape, strides, expected.strides, strict=True):
+        assert length <= 1 or expected.size == 0 or stride * 2 == host_stride
     assert (tensor.data or 0) == (view.ptr if view.size else 0)
 
 

@@ -77,7 +77,7 @@ class TestArguments:
     def test_argument_copy_false_is_passed_to_producer_and_forbids_copies(self) -> None:
         producer = Producer()
         assert PyGPU.from_dlpack(producer, copy=False).ptr == producer.forged.memory.ctypes.data
-        assert producer.asked[-1]["copy"] is False
+        assert producer.requests[-1]["copy"] is False
         producer.forged.set(flags=dlpack_forge.IS_COPIED)
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.from_dlpack(producer, copy=False)
@@ -109,12 +109,12 @@ class TestArguments:
         producer = Producer()
         with pytest.raises((ValueError, TypeError, RuntimeError)):
             PyGPU.from_dlpack(producer, device="tpu:7")
-        assert producer.asked == []
+        assert producer.requests == []
 
     def test_import_from_host_passes_no_stream_to_producer(self) -> None:
         producer = Producer()
         PyGPU.from_dlpack(producer)
-        assert producer.asked == [{"max_version": (1, 3)}]
+        assert producer.requests == [{"max_version": (1, 3)}]
 
     def test_from_dlpack_with_wrong_arguments_raises_type_error(self) -> None:
         with pytest.raises(TypeError):
@@ -150,7 +150,7 @@ class TestProducers:
     ) -> None:
         producer = kind()
         assert PyGPU.from_dlpack(producer, copy=copy).tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert len(producer.asked) == 1
+        assert len(producer.requests) == 1
         gc.collect()
         assert len(producer.forged.deleted) == 1
 
@@ -195,12 +195,12 @@ class TestProducers:
         producer = Producer(device=device)
         with pytest.raises(BufferError, match=f"type {device[0]}, number {device[1]}"):
             PyGPU.from_dlpack(producer)
-        assert producer.asked == []
+        assert producer.requests == []
 
     def test_producer_on_unknown_device_is_imported_by_copy_to_host(self) -> None:
         producer = Producer(Forged().set(flags=dlpack_forge.IS_COPIED), device=(14, 0))
         assert PyGPU.from_dlpack(producer, device="cpu").tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert producer.asked == [{"dl_device": (1, 0), "max_version": (1, 3)}]
+        assert producer.requests == [{"dl_device": (1, 0), "max_version": (1, 3)}]
 
     @pytest.mark.parametrize("device_type", [dlpack_forge.CPU, dlpack_forge.CUDA_HOST, dlpack_forge.ROCM_HOST])
     def test_pinned_memory_is_imported_as_host_memory(self, device_type: int) -> None:

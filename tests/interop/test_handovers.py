@@ -10,14 +10,14 @@ from random import SystemRandom
 import pytest
 
 import handovers
-import hostile_peer
-from handover_support.rules import CONSUMER, NOBODY, OWNER, PRODUCER, PROGRAM, RULES, rule_of
+import hostile_consumer
+from handover_support.synchronization_rules import CONSUMER, NOBODY, OWNER, PRODUCER, PROGRAM, RULES, rule_of
 from installed.numpy_version import is_numpy
 
 OPERATIONS = 1200
 pytestmark = [
     pytest.mark.skipif(
-        hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
+        hostile_consumer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
@@ -41,11 +41,11 @@ def test_random_handovers_use_every_protocol_between_pygpu_and_numpy() -> None:
     report = handovers.hand_over(OPERATIONS, 3, threads=1)
     assert report["failures"] == []
     ways = {label for label in report["counts"] if " by " in label}
-    wanted = {
+    expected = {
         f"PyGPU -> PyGPU by {way}" for way in ("from_dlpack", "asarray", "interface", "hostile", "table", "address")
     }
     to_numpy = "PyGPU -> NumPy by hostile" if is_numpy("2.2") else "PyGPU -> NumPy by asarray"
-    assert wanted | {to_numpy, "NumPy -> PyGPU by interface"} <= ways
+    assert expected | {to_numpy, "NumPy -> PyGPU by interface"} <= ways
 
 
 def test_wrong_value_after_handover_is_reported_with_seed_and_history(monkeypatch: pytest.MonkeyPatch) -> None:

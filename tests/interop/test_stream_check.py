@@ -14,14 +14,14 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-import hostile_peer
+import hostile_consumer
 import PyGPU
-import simulated
-from PyGPU._native.observability import library_streams, stream_check
+import simulated_driver
+from PyGPU._streams import library_streams, stream_check
 from support import child_environment
 
 HELPERS = Path(__file__).parents[1] / "helpers"
-CHECKED = HELPERS / "handover_support" / "checked.py"
+CHECKED = HELPERS / "handover_support" / "stream_check_run.py"
 PyGPU.device_count()
 pytestmark = pytest.mark.starts_processes
 simulated_gpu = pytest.mark.usefixtures("_needs_simulated_gpu")
@@ -45,9 +45,9 @@ UNSEEN = {"unknown library"}
 
 @pytest.fixture
 def _needs_simulated_gpu() -> None:
-    if PyGPU.backend_name() == "cpu" or simulated.driver() is None:
+    if PyGPU.backend_name() == "cpu" or simulated_driver.driver() is None:
         pytest.skip("the simulated driver delays the other library's work")
-    if hostile_peer.compiler() is None:
+    if hostile_consumer.compiler() is None:
         pytest.skip("there is no C compiler, or Python's headers are missing")
 
 
@@ -73,7 +73,7 @@ def test_stream_check_reports_each_illegal_program_and_no_legal_program() -> Non
 def test_stream_report_has_lines_of_conflicting_call_and_handover() -> None:
     done = run("-W", "always", str(CHECKED), "release", "illegal")
     assert done.returncode == 0, done.stderr
-    assert "illegal.py:107: StreamOrderWarning: PyGPU frees memory" in done.stderr, done.stderr
+    assert "illegal_programs.py:107: StreamOrderWarning: PyGPU frees memory" in done.stderr, done.stderr
     found, handed_over = done.stderr.split("The memory was handed over by __dlpack__ at (most recent call last):\n")
     assert "    del memory, capsule\n" in found
     assert "memory.ptr, memory.__dlpack__(stream=DEFAULT, max_version=(1, 0))\n" in handed_over
@@ -99,7 +99,7 @@ def test_random_legal_handovers_are_not_reported() -> None:
     script = """if True:
         import sys
         import handovers
-        from PyGPU._native.observability import stream_check
+        from PyGPU._streams import stream_check
         reports = []
         stream_check.listener = reports.append
         for seed in (7, 8):

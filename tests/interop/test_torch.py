@@ -1,4 +1,4 @@
-"""Test that CPU tensors of PyTorch and CPU arrays share memory; `tests/gpu/peers` tests GPU memory."""
+"""Test that CPU tensors of PyTorch and CPU arrays share memory; `tests/gpu/interop` tests GPU memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import PyGPU
 
 torch = pytest.importorskip("torch")
 pytestmark = [
-    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="tests/gpu/peers has torch on GPUs"),
+    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="tests/gpu/interop has torch on GPUs"),
     pytest.mark.enough_on("cpu"),
 ]
 

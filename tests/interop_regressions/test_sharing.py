@@ -13,7 +13,7 @@ from hypothesis import given
 
 import dlpack_forge
 import PyGPU
-import simulated
+import simulated_driver
 from gpu.support import Interface
 from support import ML_DTYPES, NUMPYS_OWN, assert_same, basic_keys, on_cpu, pair
 
@@ -125,7 +125,7 @@ def test_regression_03_imported_host_array_stays_on_host() -> None:
 def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
     """Rule out the defect that only `torch.from_dlpack` shares memory, and other functions of PyTorch make a copy."""
     torch = pytest.importorskip("torch")
-    if BACKEND != "cuda" or simulated.driver() is not None:
+    if BACKEND != "cuda" or simulated_driver.driver() is not None:
         pytest.skip("PyTorch is made for real CUDA")
     array = PyGPU.arange(6, dtype="float32")
     assert torch.from_dlpack(array).data_ptr() == array.ptr

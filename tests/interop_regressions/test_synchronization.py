@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import regression_support
+import simulated_driver
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, Interface
-from regression_support import shared
-from regression_support.shared import run
+from regression_support import run
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
@@ -26,7 +26,7 @@ WAITS = ("Synchronize",)
 @contextlib.contextmanager
 def no_host_wait() -> Iterator[None]:
     """Assert that the `with` block makes no driver call that blocks the host, if the driver counts its calls."""
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     names = [name for name in driver.calls() if any(word in name for word in WAITS)] if driver else []
     before = [driver.call_count(name) for name in names] if driver else []
     yield
@@ -119,7 +119,7 @@ def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     the wrong order."""
     if known_by == "interface" and BACKEND == "hip":
         pytest.skip("on ROCm the interface names no stream")
-    foreign = shared.Vendor()
+    foreign = regression_support.Vendor()
     stream = foreign.create_stream()
     kernels.spin(SECONDS / 4, stream)
     kernels.fill(block.ptr, 5, COUNT, stream)
@@ -158,9 +158,9 @@ def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
 def test_regression_10_work_on_destroyed_stream_raises_error(block: PyGPU.GPUArray) -> None:
     """Rule out the defect that work on a destroyed stream raises no error, or a late error that does not name the
     stream."""
-    if simulated.driver() is None:
+    if simulated_driver.driver() is None:
         pytest.skip("a real driver takes the number for an address")
-    foreign = shared.Vendor()
+    foreign = regression_support.Vendor()
     stream = foreign.create_stream()
     known = PyGPU.Stream.from_handle(stream)
     foreign.destroy_stream(stream)
@@ -182,9 +182,9 @@ def test_regression_14_allocations_and_drops_in_threads_do_not_deadlock() -> Non
     script = """
 import random, threading
 import PyGPU
-import simulated
+import simulated_driver
 PyGPU.zeros(1)
-driver = simulated.driver()
+driver = simulated_driver.driver()
 if driver is not None:
     driver.delay(0, most=300)
 handed, failures = [[] for _ in range(3)], []
@@ -243,7 +243,7 @@ def test_regression_14_blocking_call_releases_gil_for_host_function(call: str) -
     script = f"""
 import time, numpy
 import PyGPU
-from regression_support import shared
+import regression_support
 stream = PyGPU.Stream(non_blocking=True)
 with stream:
     array = PyGPU.full(1, 2, "float32")
@@ -253,8 +253,8 @@ del capsule
 pinned = PyGPU.empty_pinned(1 << 16, "float32")
 PyGPU.synchronize()
 called = []
-function = shared.HOST_FUNCTION(lambda _: (time.sleep(0.02), called.append(1)))
-shared.Vendor().launch_host_function(stream.handle, function)
+function = regression_support.HOST_FUNCTION(lambda _: (time.sleep(0.02), called.append(1)))
+regression_support.Vendor().launch_host_function(stream.handle, function)
 array.fill(3, stream=stream)
 PyGPU.to_gpu_async(pinned, stream=stream)
 {call}

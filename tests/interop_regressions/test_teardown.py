@@ -12,10 +12,10 @@ import pytest
 
 import dlpack_forge
 import PyGPU
+import regression_support
 from gpu.kernel_library import Kernels
 from gpu.support import SECONDS
-from regression_support import shared
-from regression_support.shared import run
+from regression_support import run
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
@@ -37,7 +37,7 @@ def test_regression_11_deleter_may_run_on_thread_unknown_to_python(owner: str, v
     del array
     tensors = [dlpack_forge.consume(capsule) for capsule in capsules]
     capsules.clear()
-    shared.delete_in_threads(tensors, versioned=versioned)
+    regression_support.delete_in_threads(tensors, versioned=versioned)
     PyGPU.zeros(1, device="cpu")  # This call releases the references that were dropped without the GIL.
     assert sys.getrefcount(host) == before
     if BACKEND != "cpu":
@@ -92,8 +92,8 @@ atexit.register(lambda: [dlpack_forge.delete(pointer) for pointer in tensors])
 del arrays
 """,
     "in atexit on threads": """
-from regression_support import shared
-atexit.register(shared.delete_in_threads, tensors)
+import regression_support
+atexit.register(regression_support.delete_in_threads, tensors)
 del arrays
 """,
     "in __del__ at the end": """

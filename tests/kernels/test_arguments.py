@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU import driver as drv
 from support_kernels import module_or_skip
 
@@ -76,7 +76,7 @@ def module() -> PyGPU.Module:
 def unrest() -> Iterator[None]:
     """Make a simulated driver delay work at random, so that a missing wait gives wrong values."""
     PyGPU.zeros(1)
-    with simulated.delayed(3000):
+    with simulated_driver.delayed(3000):
         yield
 
 
@@ -205,7 +205,7 @@ def test_launch_with_structs_and_pointers_is_ordered_after_array_writes(module: 
 
 @gpu_only
 def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module: PyGPU.Module) -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("counts calls of the simulated driver")
     name = "hipStreamWaitEvent" if driver.is_hip else "cuStreamWaitEvent"

@@ -7,7 +7,7 @@ import uuid
 import numpy as np
 import pytest
 
-from PyGPU._native.c_arguments import parse_arguments
+from PyGPU._arguments.c_arguments import parse_arguments
 from PyGPU.tools import (
     ScalarArg,
     VectorArg,
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("float a", ScalarArg(np.float32, "a")),
         ("unsigned char *mask", VectorArg(np.uint8, "mask")),
@@ -37,10 +37,10 @@ pytestmark = pytest.mark.enough_on("cpu")
         ("float2 *v", VectorArg(np.dtype([("x", "f4"), ("y", "f4")]), "v")),
     ],
 )
-def test_c_declaration_is_parsed_to_dtype_and_name(text: str, wanted: ScalarArg | VectorArg) -> None:
+def test_c_declaration_is_parsed_to_dtype_and_name(text: str, expected: ScalarArg | VectorArg) -> None:
     found = parse_c_arg(text)
-    assert (type(found), found.name, found.dtype) == (type(wanted), wanted.name, wanted.dtype)
-    assert getattr(found, "constant", False) == getattr(wanted, "constant", False)
+    assert (type(found), found.name, found.dtype) == (type(expected), expected.name, expected.dtype)
+    assert getattr(found, "constant", False) == getattr(expected, "constant", False)
 
 
 @pytest.mark.parametrize("text", ["float", "quaternion *q", "float **x", "float5 *x", "", "float *x y", "*x"])

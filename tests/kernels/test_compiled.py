@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support_kernels import module_or_skip
 
 BACKEND = PyGPU.backend_name()
-ON_A_DEVICE = BACKEND != "cpu" and simulated.driver() is None
+ON_A_DEVICE = BACKEND != "cpu" and simulated_driver.driver() is None
 SOURCE = r"""
 __constant__ float factors[4];
 
@@ -113,7 +113,7 @@ def test_template_kernel_runs_its_instances_and_rejects_direct_use() -> None:
     ],
 )
 def test_arguments_of_template_instance_are_spelled_as_in_c(arguments: tuple[object, ...], text: str) -> None:
-    from PyGPU._native.compiled.templates import spelled
+    from PyGPU._kernels.templates import spelled
 
     assert spelled("k<int>", arguments, "cuda") == text
 
@@ -249,7 +249,7 @@ def test_kernels_of_vendor_compiled_library_are_found_by_symbol(module: PyGPU.Mo
 
 @pytest.mark.enough_on("cpu")
 def test_function_with_mangled_name_is_found_by_demangled_name() -> None:
-    from PyGPU._native.compiled.mangling import find_mangled
+    from PyGPU._kernels.mangling import find_mangled
 
     names = [
         "_Z5scaleIfLi4EEvPfi",
@@ -300,11 +300,11 @@ except PyGPU.BackendUnavailableError as error:
     print(error)
 """
 
-    def told() -> str:
+    def output() -> str:
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
         return done.stdout
 
-    absent = told()
+    absent = output()
     assert "nothing that disassembles was found" in absent or "one" in absent
     if "searched:" in absent:
         assert f"{tool}: not on PATH" in absent
@@ -314,6 +314,6 @@ except PyGPU.BackendUnavailableError as error:
         '#!/bin/sh\nfor last; do :; done\necho "told of $last"; /usr/bin/head -c 4 "$last" | /usr/bin/od -c\n'
     )
     fake.chmod(0o755)
-    text = told()
+    text = output()
     assert "told of module" in text
     assert "E   L   F" in text

@@ -79,8 +79,8 @@ def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
         call += [PyGPU.to_gpu(values), PyGPU.empty(9, dtype)]
         expected.append(~values if name == "bool" else values * values + values)
     ElementwiseKernel(arguments, operation)(*call)
-    for name, found, wanted in zip(names, call[1::2], expected, strict=True):
-        np.testing.assert_array_equal(found.get().astype(wanted.dtype), wanted, err_msg=name)
+    for name, found, host in zip(names, call[1::2], expected, strict=True):
+        np.testing.assert_array_equal(found.get().astype(host.dtype), host, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
@@ -133,9 +133,9 @@ def test_variable_i_is_index_in_c_order_and_n_is_number_of_elements() -> None:
 def test_kernel_reads_neighbour_elements_by_index() -> None:
     kernel = ElementwiseKernel("float *x, float *z", "z[i] = i > 0 ? x[i] - x[i - 1] : 0")
     x = np.arange(12, dtype=np.float32).reshape(3, 4) ** 2
-    for given in (gpu(x), gpu(x.T.copy()).T, gpu(x[:, ::-1].copy())[:, ::-1]):
+    for argument in (gpu(x), gpu(x.T.copy()).T, gpu(x[:, ::-1].copy())[:, ::-1]):
         z = PyGPU.empty((3, 4), np.float32)
-        kernel(given, z)
+        kernel(argument, z)
         np.testing.assert_array_equal(z.get(), np.diff(x.ravel(), prepend=x[0, 0]).reshape(3, 4))
 
 
@@ -143,9 +143,9 @@ def test_array_that_kernel_reads_only_by_index_is_not_broadcast() -> None:
     kernel = ElementwiseKernel("const float *table, int *at, float *z", "z[i] = table[at[i]]")
     table = np.arange(20, dtype=np.float32).reshape(4, 5)
     at = np.array([[0, 19, 7], [3, 3, 11]], np.int32)
-    for given in (gpu(table), gpu(table.T.copy()).T):
+    for argument in (gpu(table), gpu(table.T.copy()).T):
         z = PyGPU.empty((2, 3), np.float32)
-        kernel(given, gpu(at), z)
+        kernel(argument, gpu(at), z)
         np.testing.assert_array_equal(z.get(), table.ravel()[at])
 
 
@@ -157,9 +157,9 @@ def test_kernel_call_with_slice_or_range_computes_selected_indices() -> None:
         expected = np.zeros(11, np.int32)
         expected[chosen] = 100 + np.arange(11)[chosen]
         np.testing.assert_array_equal(z.get(), expected, err_msg=str(chosen))
-    for given in (range(2, 9, 3), slice(2, 9, 3)):
+    for argument in (range(2, 9, 3), slice(2, 9, 3)):
         z = PyGPU.zeros((11, 2), np.int32)[:, 0]
-        kernel(z, 0, range=given)
+        kernel(z, 0, range=argument)
         assert z.get().tolist() == [0, 0, 2, 0, 0, 5, 0, 0, 8, 0, 0]
     with pytest.raises(ValueError, match="range goes from 0 to 11, and there are 11"):
         kernel(PyGPU.zeros(11, np.int32), 0, range=range(12))
@@ -285,7 +285,7 @@ def test_kernel_rejects_unaligned_arrays() -> None:
 
 
 def test_kernel_uses_registered_name_of_structured_dtype() -> None:
-    from PyGPU._native.c_types import get_or_register_dtype
+    from PyGPU._arguments.c_types import get_or_register_dtype
 
     get_or_register_dtype("elementwise_pair", PAIR)
     preamble = "struct elementwise_pair { int low; float high; };"
@@ -351,8 +351,8 @@ def test_complex_functions_match_numpy(name: str) -> None:
     close: dict[str, Any] = {"rtol": 3e-5, "atol": 1e-5} if name == "complex64" else {"rtol": 1e-12, "atol": 1e-13}
     for at, one in enumerate(functions):
         np.testing.assert_allclose(z.get()[at], getattr(np, one)(wide_x), err_msg=one, **close)
-    for found, wanted in zip(r.get(), [x.real, x.imag, abs(wide_x), np.angle(wide_x), abs(wide_x) ** 2], strict=True):
-        np.testing.assert_allclose(found, wanted, **close)
+    for found, expected in zip(r.get(), [x.real, x.imag, abs(wide_x), np.angle(wide_x), abs(wide_x) ** 2], strict=True):
+        np.testing.assert_allclose(found, expected, **close)
     np.testing.assert_allclose(q.get(), wide_x**wide_y / (wide_x - wide_y), **{**close, "rtol": close["rtol"] * 30})
     np.testing.assert_allclose(p.get(), abs(wide_y) * np.exp(1j * np.angle(wide_x)) * wide_x + 1, **close)
     np.testing.assert_array_equal(e.get(), x == y)

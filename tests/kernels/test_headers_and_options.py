@@ -111,8 +111,8 @@ def test_cooperative_groups_bfloat16_and_libcudacxx_headers_exist_on_cpu() -> No
     threads = np.arange(64)
     sums = threads.reshape(4, 16).sum(axis=1)
     thirds = [int((threads[first : first + 32] % 3 == 0).sum()) for first in (0, 32)]
-    wanted = [*sums[::-1], *sums, *thirds, 128, 32767]
-    assert out.get().tolist()[:12] == wanted
+    expected = [*sums[::-1], *sums, *thirds, 128, 32767]
+    assert out.get().tolist()[:12] == expected
     exact = (1 + threads / np.float32(1000)).astype(np.float32)
     bits = exact.view(np.uint32)
     rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16).astype(np.uint32).view(np.float32)
@@ -193,9 +193,9 @@ OF_DEVICES = [
 def test_device_compiler_options_are_accepted_and_host_options_ignored() -> None:
     for_hosts = ["-Xcompiler", "-Wall", "-Xcompiler=-fPIC", "-ccbin", "/usr/bin/g++", "-lcurand"]
     own = [option for option in OF_DEVICES if PyGPU.backend_name() != "hip" or "maxrregcount" not in option]
-    with pytest.warns(UserWarning, match="-Xcompiler was passed over") as told:
+    with pytest.warns(UserWarning, match="-Xcompiler was passed over") as caught:
         module = SourceModule(ONE, options=own + for_hosts)
-    assert "-lcurand was passed over: nothing is linked" in str(told[0].message)
+    assert "-lcurand was passed over: nothing is linked" in str(caught[0].message)
     out = PyGPU.zeros(1, np.int32)
     launched(module.get_function("one"), out.gpudata)
     assert out.get()[0] == 1

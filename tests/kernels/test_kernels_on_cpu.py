@@ -66,8 +66,8 @@ def sanitizer() -> str:
     compiler = shutil.which("c++")
     if compiler is None or os.environ.get("CXX") or os.environ.get("PYGPU_CXX"):
         pytest.skip("whose sanitizer to load is known of c++ only")
-    asked = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
-    library = asked.stdout.strip()
+    answer = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    library = answer.stdout.strip()
     if not Path(library).is_absolute():
         pytest.skip("the compiler has no sanitizer of addresses")
     return library

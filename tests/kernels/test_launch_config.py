@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU import LaunchConfig
 from PyGPU.driver import Function
 from support_kernels import module_or_skip
@@ -55,7 +55,7 @@ extern "C" __global__ void shared(int *x)
 COOPERATIVE, CLUSTER, POLICY, PROGRAMMATIC, PRIORITY, CARVEOUT = "2", "4", "5", "6", "8", "14"
 
 HAS_CLUSTERS = PyGPU.backend_name() == "cuda"
-DRIVER = simulated.driver()
+DRIVER = simulated_driver.driver()
 only_with_clusters = pytest.mark.skipif(not HAS_CLUSTERS, reason="clusters are CUDA's")
 only_without_clusters = pytest.mark.skipif(HAS_CLUSTERS, reason="clusters are there")
 
@@ -74,7 +74,7 @@ def increment(module: PyGPU.Module) -> PyGPU.Kernel:
     return module.get_function("increment")
 
 
-def told() -> dict[str, list[int]]:
+def launch_attributes() -> dict[str, list[int]]:
     """Return the attributes of the most recent launch with attributes, as the simulated driver received the
     attributes."""
     assert DRIVER is not None
@@ -152,7 +152,7 @@ def test_launch_passes_attributes_to_driver(increment: PyGPU.Kernel, spelling: s
             Function(increment)(x, config=config)
     assert x.tolist() == [3] * 64
     if HAS_CLUSTERS:
-        assert told() == {
+        assert launch_attributes() == {
             CLUSTER: [2, 1, 1],
             POLICY: [2, 0, 0],
             PROGRAMMATIC: [1, 0, 0],
@@ -160,7 +160,7 @@ def test_launch_passes_attributes_to_driver(increment: PyGPU.Kernel, spelling: s
             CARVEOUT: [50, 0, 0],
         }
     elif DRIVER is not None:
-        assert told() == {PRIORITY: [-1, 0, 0]}
+        assert launch_attributes() == {PRIORITY: [-1, 0, 0]}
 
 
 def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> None:
@@ -171,7 +171,7 @@ def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> Non
     meet[LaunchConfig(16, 4)](x, arrived, cooperative=True, priority=0)
     assert x.tolist() == [192] * 64
     if DRIVER is not None:
-        assert told() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
+        assert launch_attributes() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
 
 
 def test_cooperative_grid_above_limit_raises_error_with_limit(increment: PyGPU.Kernel) -> None:

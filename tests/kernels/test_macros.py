@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._native import c_arguments
+from PyGPU._arguments import c_arguments
 from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -70,13 +70,13 @@ def test_compile_error_has_line_number_within_preamble() -> None:
 
 
 def test_extract_macros_moves_define_options_to_preamble() -> None:
-    given = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
-    options, preamble = c_arguments.extract_macros(given, "int n;")
+    all_options = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
+    options, preamble = c_arguments.extract_macros(all_options, "int n;")
     assert options == ["-O3", "-UM"]
     names = ("N 3", "T float", "F(x) x*x", "FLAG 1", "EMPTY ")
     assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
 
 
 def test_extract_macros_leaves_options_unchanged_if_header_is_included() -> None:
-    given = ["-DN=3", "-include", "own.h"]
-    assert c_arguments.extract_macros(given, "int n;") == (given, "int n;")
+    options = ["-DN=3", "-include", "own.h"]
+    assert c_arguments.extract_macros(options, "int n;") == (options, "int n;")

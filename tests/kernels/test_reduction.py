@@ -84,8 +84,8 @@ def test_index_in_reduction_kernel_counts_elements_in_c_order() -> None:
     kernel = ReductionKernel(np.int64, -1, "a > b ? a : b", "x[i] == 7 ? (long long)i : -1", "const int *x")
     x = np.zeros((4, 5), np.int32)
     x[2, 3] = 7
-    for given in (PyGPU.to_gpu(x), PyGPU.to_gpu(np.asfortranarray(x)), PyGPU.to_gpu(x[::-1].copy())[::-1]):
-        assert kernel(given).get() == 13
+    for operand in (PyGPU.to_gpu(x), PyGPU.to_gpu(np.asfortranarray(x)), PyGPU.to_gpu(x[::-1].copy())[::-1]):
+        assert kernel(operand).get() == 13
 
 
 def test_reduction_kernel_reads_elements_selected_by_index_array() -> None:
@@ -101,7 +101,7 @@ def test_scalar_arguments_are_visible_in_map_and_reduce_expressions() -> None:
 
 
 def test_reduction_supports_user_structured_type() -> None:
-    from PyGPU._native.c_types import get_or_register_dtype
+    from PyGPU._arguments.c_types import get_or_register_dtype
 
     get_or_register_dtype("reduction_minmax", MINMAX)
     kernel = ReductionKernel(

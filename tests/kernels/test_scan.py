@@ -54,17 +54,17 @@ def test_scan_of_any_stride_leaves_gaps_between_elements_unchanged() -> None:
 
 def test_out_array_of_scan_receives_result() -> None:
     x = integers(5000)
-    given, out = PyGPU.to_gpu(x), PyGPU.zeros(10000, np.int32)
-    new = BEFORE(given, "new")
-    assert UP_TO(given, out[::2]).shape == (5000,)
-    np.testing.assert_array_equal(given.get(), x)
+    operand, out = PyGPU.to_gpu(x), PyGPU.zeros(10000, np.int32)
+    new = BEFORE(operand, "new")
+    assert UP_TO(operand, out[::2]).shape == (5000,)
+    np.testing.assert_array_equal(operand.get(), x)
     np.testing.assert_array_equal(new.get(), np.cumsum(x) - x)
     np.testing.assert_array_equal(out.get()[::2], np.cumsum(x))
     assert not out.get()[1::2].any()
 
 
 def test_scan_combines_elements_in_order() -> None:
-    from PyGPU._native.c_types import get_or_register_dtype
+    from PyGPU._arguments.c_types import get_or_register_dtype
 
     get_or_register_dtype("scan_affine", AFFINE)
     seed = random_seed()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 SOURCE = """
 struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };
@@ -28,7 +28,7 @@ cuda_only = pytest.mark.skipif(PyGPU.backend_name() != "cuda", reason="tensor ma
 
 @pytest.fixture(scope="module")
 def words() -> PyGPU.Kernel:
-    if simulated.driver() is None:
+    if simulated_driver.driver() is None:
         pytest.skip("reads the descriptor of the simulated driver")
     return PyGPU.Kernel(SOURCE)
 
@@ -49,7 +49,7 @@ def test_tensor_map_error_contains_vendor_with_tensor_maps() -> None:
 
 @cuda_only
 def test_tensor_map_rejected_by_driver_raises_error_with_arguments() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("a fault of the simulated driver")
     driver.fault("cuTensorMapEncodeTiled", 801)
@@ -150,13 +150,13 @@ def test_tensor_map_rejects_parameters_unsupported_by_hardware(
 @pytest.fixture
 def unrest() -> Iterator[None]:
     """Make a simulated driver delay work at random, so that a missing wait gives wrong values."""
-    with simulated.delayed(3000):
+    with simulated_driver.delayed(3000):
         yield
 
 
 @cuda_only
 def test_launch_with_tensor_map_is_ordered_after_work_on_its_array(words: PyGPU.Kernel, unrest: None) -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a, outs = PyGPU.zeros((8, 8), "float32"), {stream: PyGPU.zeros(17, "uint64") for stream in (one, other)}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support_kernels import module_or_skip
 
 SOURCE = r"""
@@ -67,7 +67,7 @@ def module() -> PyGPU.Module:
 def unrest() -> Iterator[None]:
     """Make a simulated driver delay work at random, so that a missing wait gives wrong values."""
     PyGPU.zeros(1)
-    with simulated.delayed(2000):
+    with simulated_driver.delayed(2000):
         yield
 
 
@@ -126,8 +126,8 @@ def sampled(
 
 def read(module: PyGPU.Module, texture: PyGPU.Texture, at: np.ndarray, axes: int, layer: int = 0) -> np.ndarray:
     out = PyGPU.empty(len(at), "float32")
-    places = PyGPU.to_gpu(np.ascontiguousarray(at, dtype="float32"))
-    module.get_function("sample")[(len(at) + 63) // 64, 64](texture, places, out, len(at), axes, layer)
+    positions = PyGPU.to_gpu(np.ascontiguousarray(at, dtype="float32"))
+    module.get_function("sample")[(len(at) + 63) // 64, 64](texture, positions, out, len(at), axes, layer)
     return out.get()
 
 
@@ -141,7 +141,7 @@ def values_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> n
 def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
     seed = random.randrange(1 << 30)
     rng = np.random.default_rng(seed)
-    is_hardware = PyGPU.backend_name() != "cpu" and simulated.driver() is None
+    is_hardware = PyGPU.backend_name() != "cpu" and simulated_driver.driver() is None
     for trial in range(60):
         axes = 1 + trial % 3
         shape = tuple(int(length) for length in rng.integers(1, 9, axes))
@@ -166,14 +166,14 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
-        told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
+        message = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
         # A texture rounds the product of a normalized coordinate and the length before it computes weights. A real GPU
         # also rounds other intermediate values. The tolerance is therefore greater for normalized coordinates and on a
         # real GPU.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)
-        assert close.mean() > (0.97 if normalized else 0.9999), told
+        assert close.mean() > (0.97 if normalized else 0.9999), message
 
 
 def test_linear_filter_does_not_interpolate_between_texture_layers(module: PyGPU.Module) -> None:
@@ -241,9 +241,9 @@ def test_array_of_any_layout_roundtrips_through_texture_array(channels: int) -> 
     values = np.arange(6 * 4 * channels, dtype="uint16").reshape(6, 4, channels)
     values = values[..., 0] if channels == 1 else values
     array = PyGPU.TextureArray(values.shape[:2], "uint16", channels)
-    for given in (values, np.asfortranarray(values), values[::-1], np.broadcast_to(values[:1], values.shape)):
-        array.set(given)
-        np.testing.assert_array_equal(array.get(), given)
+    for source in (values, np.asfortranarray(values), values[::-1], np.broadcast_to(values[:1], values.shape)):
+        array.set(source)
+        np.testing.assert_array_equal(array.get(), source)
         array.set(PyGPU.to_gpu(values))
         array.set(PyGPU.to_gpu(values)[::-1])
         np.testing.assert_array_equal(array.to_gpu().get(), values[::-1])

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import PyGPU
-from linear_algebra import close, given, hermitian
+from linear_algebra import close, hermitian, sample_matrix
 from PyGPU import linalg
 from support import assert_same, on_cpu
 
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
-A, B, V = given("float64", 3, 3), given("float64", 2, 3, 3), given("float64", 3)
-Z = given("complex128", 3, 3)
+A, B, V = sample_matrix("float64", 3, 3), sample_matrix("float64", 2, 3, 3), sample_matrix("float64", 3)
+Z = sample_matrix("complex128", 3, 3)
 
 CALLS = """
 np.linalg.cond(a)                  np.linalg.cond(b, -2)               np.linalg.cond(a, 1)

@@ -7,7 +7,7 @@ import pytest
 
 import PyGPU
 from installed.numpy_version import is_numpy
-from linear_algebra import adjoint, close, given, hermitian
+from linear_algebra import adjoint, close, hermitian, sample_matrix
 from PyGPU import linalg
 from support import of_few, on_cpu, outcome
 
@@ -34,7 +34,7 @@ def laid(a: np.ndarray) -> list[PyGPU.GPUArray]:
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_solve_and_inv_match_numpy(dtype: str) -> None:
-    a, many = given(dtype, 4, 4), given(dtype, 3, 4, 4)
+    a, many = sample_matrix(dtype, 4, 4), sample_matrix(dtype, 3, 4, 4)
     for array in laid(a):
         close(linalg.solve(array, PyGPU.to_gpu(a[0])), np.linalg.solve(a, a[0]))
         close(linalg.solve(array, PyGPU.to_gpu(a[:, :2])), np.linalg.solve(a, a[:, :2]))
@@ -47,7 +47,7 @@ def test_solve_and_inv_match_numpy(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", TYPES if on_cpu() else TYPES[:1])
 @EVERYWHERE
 def test_det_and_slogdet_match_numpy(dtype: str) -> None:
-    a = given(dtype, 3, 4, 4)
+    a = sample_matrix(dtype, 3, 4, 4)
     for ours, numpys in zip(linalg.slogdet(PyGPU.to_gpu(a)), np.linalg.slogdet(a), strict=True):
         close(ours, numpys)
     a[1, 0] = a[1, 1]
@@ -70,7 +70,7 @@ def test_cholesky_matches_numpy(dtype: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @EVERYWHERE
 def test_product_of_qr_factors_equals_input(dtype: str, shape: tuple[int, ...]) -> None:
-    a = given(dtype, *shape)
+    a = sample_matrix(dtype, *shape)
     for array in laid(a):
         for mode in ("reduced", "complete"):
             q, r = linalg.qr(array, mode)
@@ -93,7 +93,7 @@ def test_product_of_qr_factors_equals_input(dtype: str, shape: tuple[int, ...]) 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @EVERYWHERE
 def test_product_of_svd_factors_equals_input(dtype: str, shape: tuple[int, ...]) -> None:
-    a = given(dtype, *shape)
+    a = sample_matrix(dtype, *shape)
     values = np.linalg.svd(a, compute_uv=False)
     for array in laid(a):
         for full in (True, False):
@@ -113,15 +113,15 @@ def test_product_of_svd_factors_equals_input(dtype: str, shape: tuple[int, ...])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(2, 12, 16), (100, 60)], ids=str)
 def test_singular_values_are_accurate_to_few_units_of_precision(dtype: str, shape: tuple[int, ...]) -> None:
-    a = given(dtype, *shape)
-    wanted = np.linalg.svd(a.astype("float64"), compute_uv=False)
-    error = np.abs(linalg.svdvals(PyGPU.to_gpu(a)).get() - wanted).max() / wanted.max()
+    a = sample_matrix(dtype, *shape)
+    expected = np.linalg.svd(a.astype("float64"), compute_uv=False)
+    error = np.abs(linalg.svdvals(PyGPU.to_gpu(a)).get() - expected).max() / expected.max()
     assert error <= 12 * np.finfo(dtype).eps
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf], ids=str)
 def test_svd_of_matrix_that_is_not_finite_raises_linalg_error(value: float) -> None:
-    a = given("float32", 3, 5, 4)
+    a = sample_matrix("float32", 3, 5, 4)
     a[1, 2, 3] = value
     if on_cpu() and np.isinf(value):
         pytest.skip("NumPy has a result for infinities")
@@ -145,7 +145,7 @@ def test_eigh_satisfies_eigenvalue_equation(dtype: str) -> None:
 @pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="hipSOLVER has no such function, as the next test says")
 @pytest.mark.parametrize("dtype", TYPES)
 def test_eig_satisfies_eigenvalue_equation(dtype: str) -> None:
-    a = given(dtype, 2, 4, 4)
+    a = sample_matrix(dtype, 2, 4, 4)
     w, v = linalg.eig(PyGPU.to_gpu(a))
     vectors, values = v.get(), w.get()
     close((a @ vectors).astype(values.dtype), vectors * values[..., None, :])
@@ -233,8 +233,8 @@ def test_singular_matrix_in_batch_raises_linalg_error() -> None:
 
 @pytest.mark.skipif(on_cpu(), reason="NumPy computes there")
 def test_captured_solve_uses_values_at_graph_launch() -> None:
-    a, b = PyGPU.to_gpu(given("float32", 4, 4)), PyGPU.to_gpu(given("float32", 4, 1))
-    many = PyGPU.to_gpu(given("float32", 3, 4, 4))
+    a, b = PyGPU.to_gpu(sample_matrix("float32", 4, 4)), PyGPU.to_gpu(sample_matrix("float32", 4, 1))
+    many = PyGPU.to_gpu(sample_matrix("float32", 3, 4, 4))
     linalg.solve(a, b)
     linalg.inv(many)
     stream = PyGPU.Stream()

@@ -13,14 +13,16 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from linear_algebra import adjoint, close, given
+import simulated_driver
+from linear_algebra import adjoint, close, sample_matrix
 from PyGPU import linalg
-from PyGPU._linalg import library
+from PyGPU._linalg import solver_library
 from support import on_cpu
 
 pytestmark = [
-    pytest.mark.skipif(on_cpu() or simulated.driver() is None, reason="of a library that fails when it is told to"),
+    pytest.mark.skipif(
+        on_cpu() or simulated_driver.driver() is None, reason="of a library that fails when it is told to"
+    ),
     pytest.mark.enough_on("cuda", "hip"),
 ]
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
@@ -35,8 +37,8 @@ def fails(library: str, name: str, code: int) -> None:
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
     stand_in = ctypes.CDLL(files[library])
-    stand_in.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
-    stand_in.sim_mathematics_fault(name.encode(), 1, code)
+    stand_in.sim_library_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    stand_in.sim_library_fault(name.encode(), 1, code)
 
 
 def test_error_of_solver_library_contains_status_name() -> None:
@@ -75,7 +77,7 @@ def test_capture_rejects_svd_and_eigvalsh_but_accepts_cholesky() -> None:
 def test_svd_uses_second_algorithm_if_jacobi_does_not_converge(
     shape: tuple[int, ...],
 ) -> None:
-    a = given("float32", *shape)
+    a = sample_matrix("float32", *shape)
     for full in (True, False):
         fails("solver", "gesvdj", INFO)
         u, s, vh = (part.get() for part in linalg.svd(PyGPU.to_gpu(a), full))
@@ -90,15 +92,15 @@ def test_svd_uses_second_algorithm_if_jacobi_does_not_converge(
 def test_svd_is_accurate_if_library_returns_inaccurate_vectors(
     shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    computed = library.svd
+    computed = solver_library.svd
 
     def inaccurate(a: PyGPU.GPUArray, vectors: bool, full: bool) -> tuple[Any, ...]:
         u, s, v, info = computed(a, vectors, full)
         noise = PyGPU.to_gpu(np.random.default_rng(5).uniform(-1e-6, 1e-6, u.shape))
         return u * (1 + 1e-6) + noise, s * (1 + 1e-6), v * (1 - 1e-6), info
 
-    monkeypatch.setattr(library, "svd", inaccurate)
-    a = given("float64", *shape)
+    monkeypatch.setattr(solver_library, "svd", inaccurate)
+    a = sample_matrix("float64", *shape)
     u, s, vh = (part.get() for part in linalg.svd(PyGPU.to_gpu(a), False))
     np.testing.assert_allclose(s, np.linalg.svd(a, compute_uv=False), rtol=1e-10)
     np.testing.assert_allclose(adjoint(u) @ u, np.broadcast_to(np.eye(4), (2, 4, 4)), atol=1e-10)

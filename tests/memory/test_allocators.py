@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from support import assert_same, assert_same_values, on_cpu
 
 
@@ -18,10 +18,10 @@ class Counting:
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}
-        self.asked: list[tuple[int, PyGPU.Stream]] = []
+        self.requests: list[tuple[int, PyGPU.Stream]] = []
 
     def allocate(self, nbytes: int, stream: PyGPU.Stream) -> "Memory":
-        self.asked.append((nbytes, stream))
+        self.requests.append((nbytes, stream))
         with PyGPU.using_allocator(None), stream:
             return Memory(self, PyGPU.empty(nbytes, np.uint8))
 
@@ -71,14 +71,14 @@ def test_array_holds_memory_from_allocator_until_dropped(pool: Counting) -> None
 
 def test_empty_array_requests_no_memory(pool: Counting) -> None:
     assert PyGPU.zeros((0, 3)).shape == (0, 3)
-    assert not pool.asked
+    assert not pool.requests
 
 
 def test_allocator_receives_stream_of_allocation(pool: Counting) -> None:
     stream = PyGPU.Stream()
     with stream:
         array = PyGPU.zeros(5)
-    assert pool.asked[-1] == (40, stream)
+    assert pool.requests[-1] == (40, stream)
     assert_same(array, np.zeros(5))
 
 
@@ -91,7 +91,7 @@ def test_get_allocator_returns_allocator_that_was_set() -> None:
         with PyGPU.using_allocator(None):
             assert PyGPU.get_allocator() is None
             PyGPU.zeros(3)
-        assert not pool.asked
+        assert not pool.requests
         assert PyGPU.get_allocator() is pool
     finally:
         PyGPU.set_allocator(None)
@@ -186,7 +186,7 @@ def test_upload_into_memory_of_allocator_preserves_memory_order() -> None:
 
 
 def test_dropped_array_frees_allocator_memory_without_synchronization() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("needs a driver that can be slow")
     pool, other = Counting(), PyGPU.Stream(non_blocking=True)
@@ -238,7 +238,7 @@ def test_memory_limit_applies_to_memory_of_allocator() -> None:
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 100)
         with pytest.raises(PyGPU.OutOfMemoryError):
             PyGPU.empty(101, np.uint8)
-        assert not pool.asked
+        assert not pool.requests
 
 
 def test_host_memory_is_counted_and_limited_like_device_memory() -> None:

@@ -94,8 +94,8 @@ def test_array_over_gpudata_shares_memory_and_gpudata_object(x):
 def test_gpudata_attribute_is_object_passed_to_constructor():
     memory = drv.mem_alloc(32)
     pooled = DeviceMemoryPool().allocate(32)
-    for given in (memory, pooled):
-        assert PyGPU.GPUArray((8,), np.float32, gpudata=given).gpudata is given
+    for owner in (memory, pooled):
+        assert PyGPU.GPUArray((8,), np.float32, gpudata=owner).gpudata is owner
 
 
 def test_gpudata_of_array_is_memory_object_that_allocator_returned():

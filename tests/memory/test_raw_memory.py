@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 from PyGPU import _core
-from support import at_once, told
+from support import at_once, print_each
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
@@ -91,23 +91,23 @@ def test_raw_free_of_array_memory_raises_cuda_error() -> None:
         _core.host_allocate,
         _core.host_free,
         _core.host_unregister,
-        lambda given: _core.host_register(given, 8),
-        lambda given: _core.host_register(8, given),
-        lambda given: _core.raw_copy(given, 8, 1),
-        lambda given: _core.raw_copy(8, given, 1),
-        lambda given: _core.raw_copy(8, 8, given),
-        lambda given: _core.raw_fill(given, 0, 1),
-        lambda given: _core.raw_fill(8, given, 1),
-        lambda given: _core.raw_fill(8, 0, given),
+        lambda argument: _core.host_register(argument, 8),
+        lambda argument: _core.host_register(8, argument),
+        lambda argument: _core.raw_copy(argument, 8, 1),
+        lambda argument: _core.raw_copy(8, argument, 1),
+        lambda argument: _core.raw_copy(8, 8, argument),
+        lambda argument: _core.raw_fill(argument, 0, 1),
+        lambda argument: _core.raw_fill(8, argument, 1),
+        lambda argument: _core.raw_fill(8, 0, argument),
         _core.error_name,
         _core.error_text,
         PyGPU.set_memory_release_threshold,
     ],
 )
 def test_raw_memory_functions_reject_non_integers(call) -> None:
-    for given in told(NO_NUMBERS):
+    for argument in print_each(NO_NUMBERS):
         with pytest.raises(TypeError, match="is an int, not"):
-            call(given)
+            call(argument)
 
 
 @pytest.mark.parametrize(
@@ -118,14 +118,14 @@ def test_raw_memory_functions_reject_non_integers(call) -> None:
         _core.host_allocate,
         _core.host_free,
         _core.host_unregister,
-        lambda given: _core.host_register(given, 8),
-        lambda given: _core.host_register(8, given),
-        lambda given: _core.raw_copy(given, 8, 1),
-        lambda given: _core.raw_copy(8, given, 1),
-        lambda given: _core.raw_copy(8, 8, given),
-        lambda given: _core.raw_fill(given, 0, 1),
-        lambda given: _core.raw_fill(8, given, 1),
-        lambda given: _core.raw_fill(8, 0, given),
+        lambda argument: _core.host_register(argument, 8),
+        lambda argument: _core.host_register(8, argument),
+        lambda argument: _core.raw_copy(argument, 8, 1),
+        lambda argument: _core.raw_copy(8, argument, 1),
+        lambda argument: _core.raw_copy(8, 8, argument),
+        lambda argument: _core.raw_fill(argument, 0, 1),
+        lambda argument: _core.raw_fill(8, argument, 1),
+        lambda argument: _core.raw_fill(8, 0, argument),
         _core.error_name,
         _core.error_text,
         PyGPU.set_memory_release_threshold,
@@ -133,9 +133,9 @@ def test_raw_memory_functions_reject_non_integers(call) -> None:
     ],
 )
 def test_raw_memory_functions_reject_impossible_address_or_size(call) -> None:
-    for given in told(OUT_OF_RANGE):
+    for argument in print_each(OUT_OF_RANGE):
         with pytest.raises(ValueError, match=r"negative|bits|0 to 255"):
-            call(given)
+            call(argument)
 
 
 def test_too_large_allocation_raises_memory_error() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._sharing.handle import checked_bytes
+from PyGPU._shared_arrays.handle import checked_bytes
 
 CPU = PyGPU.backend_name() == "cpu"
 

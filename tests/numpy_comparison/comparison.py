@@ -258,11 +258,11 @@ class Tolerance:
         self.ulps = ULPS if self.is_elementwise else ULPS_OF_GREATEST.get(pair.name.rpartition(".")[0], 16)
         self.arguments = arguments
 
-    def of(self, wanted: np.ndarray) -> Any:
-        precision = np.finfo(wanted.dtype)
+    def of(self, expected: np.ndarray) -> Any:
+        precision = np.finfo(expected.dtype)
         if self.is_elementwise:
-            return self.ulps * np.maximum(precision.eps * np.abs(wanted), precision.smallest_subnormal)
-        greatest = max([_greatest(wanted), *map(_greatest, self.arguments)], default=0)
+            return self.ulps * np.maximum(precision.eps * np.abs(expected), precision.smallest_subnormal)
+        greatest = max([_greatest(expected), *map(_greatest, self.arguments)], default=0)
         return self.ulps * precision.eps * greatest
 
 

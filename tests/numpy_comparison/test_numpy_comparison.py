@@ -11,17 +11,17 @@ import os
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import limits, mode
+import simulated_driver
+from fusion_support.operation_counts import limits, mode
 from installed.numpy_version import since_numpy
-from support import on_cpu, told
+from support import on_cpu, print_each
 
 from .calls import SEED, Call, calls_of
 from .comparison import Difference, are_same_bits, compare, is_accepted, run_ours
-from .entries import Entry, parse
+from .difference_entries import Entry, parse
 from .functions import Pair, pairs
-from .kept_differences import KEPT
-from .open_differences import OPEN
+from .intended_differences import INTENDED
+from .known_defects import DEFECTS
 
 pytestmark = since_numpy("2.4", "behaviour that the lists of differences describe")
 PARTS = 4
@@ -42,7 +42,7 @@ def most_calls() -> int | None:
     """Return how many calls one test case makes on the backend in use; None means all calls."""
     if PyGPU.backend_name() == "cpu" or os.environ.get("TEST_ALL"):
         return None
-    return ON_DEVICE if simulated.driver() is None else ON_GPU
+    return ON_DEVICE if simulated_driver.driver() is None else ON_GPU
 
 
 def part_of(name: str, part: int) -> list[Call]:
@@ -56,7 +56,7 @@ def part_of(name: str, part: int) -> list[Call]:
 
 
 def is_listed(difference: Difference) -> bool:
-    return any(entry.matches(difference) for entry in (*KEPT, *OPEN))
+    return any(entry.matches(difference) for entry in (*INTENDED, *DEFECTS))
 
 
 @pytest.mark.sampled(on="cpu", elsewhere=8)
@@ -76,12 +76,12 @@ def test_function_matches_numpy_unless_difference_is_listed(name: str, part: int
 def test_function_gives_same_bits_with_and_without_deferred_arithmetic(name: str) -> None:
     print(f"seed {SEED}")
     pair = pairs()[name]
-    for call in told(calls_of(name) if most_calls() is None else part_of(name, 0)):
+    for call in print_each(calls_of(name) if most_calls() is None else part_of(name, 0)):
         with mode("off"):
-            wanted = run_ours(pair, call)
+            expected = run_ours(pair, call)
         with mode("auto"), limits(compile_threshold=1):
             got = run_ours(pair, call)
-        assert are_same_bits(pair, got, wanted), f"{call!r}: {got} with deferral, {wanted} without"
+        assert are_same_bits(pair, got, expected), f"{call!r}: {got} with deferral, {expected} without"
 
 
 @pytest.mark.enough_on("cpu")
@@ -94,7 +94,7 @@ def test_numpy_accepts_at_least_one_compared_call_of_each_function() -> None:
 @pytest.mark.skipif(not on_cpu(), reason="entries of GPUs depend on their libraries and compilers")
 @pytest.mark.parametrize(
     "entry",
-    [entry for entry in (*KEPT, *OPEN) if not {"gpu", "numpy25"} & set(entry.condition.split())],
+    [entry for entry in (*INTENDED, *DEFECTS) if not {"gpu", "numpy25"} & set(entry.condition.split())],
     ids=lambda entry: f"{entry.functions}: {entry.does}"[:80],
 )
 def test_listed_difference_from_numpy_exists_in_each_named_function(entry: Entry) -> None:
@@ -118,8 +118,8 @@ def differs_as_listed(pair: Pair, call: Call, entry: Entry) -> bool:
 
 @pytest.mark.enough_on("cpu")
 def test_listed_differences_have_all_fields_and_a_reason_if_intended() -> None:
-    assert all(entry.functions and entry.condition and entry.does for entry in (*KEPT, *OPEN))
-    assert all(entry.reason for entry in KEPT)
+    assert all(entry.functions and entry.condition and entry.does for entry in (*INTENDED, *DEFECTS))
+    assert all(entry.reason for entry in INTENDED)
     assert parse("sum\n    if kind == 'values'\n      or kind == 'dtype'\n    does a\n    because b") == [
         Entry("sum", "kind == 'values' or kind == 'dtype'", "a", "b")
     ]

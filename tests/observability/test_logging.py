@@ -30,10 +30,10 @@ def test_compilation_is_logged_with_source_compiler_and_time(caplog: pytest.LogC
     with caplog.at_level(logging.DEBUG, "PyGPU"):
         SourceModule(SOURCE, no_extern_c=True, cache_dir=str(tmp_path))
         SourceModule(SOURCE, no_extern_c=True, cache_dir=str(tmp_path))
-    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "PyGPU"]
-    missed = [text for level, text in told if level == "DEBUG" and "not in the cache" in text]
-    made = [text for level, text in told if level == "INFO" and "compiled by" in text]
-    found = [text for level, text in told if level == "DEBUG" and "taken from the cache" in text]
+    messages = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "PyGPU"]
+    missed = [text for level, text in messages if level == "DEBUG" and "not in the cache" in text]
+    made = [text for level, text in messages if level == "INFO" and "compiled by" in text]
+    found = [text for level, text in messages if level == "DEBUG" and "taken from the cache" in text]
     assert (len(missed), len(made), len(found)) == (1, 1, 1)
     assert made[0].endswith(" s")
     assert caplog.records[0].pathname == __file__
@@ -83,23 +83,23 @@ def test_copy_through_host_fallback_is_logged(caplog: pytest.LogCaptureFixture) 
 def test_launches_of_deferred_operations_are_logged_during_fusion_report(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.ones(5)
 
-    def told() -> list[str]:
+    def flush_messages() -> list[str]:
         return [text for record in caplog.records if "deferred" in (text := record.getMessage())]
 
     # Turn the helper thread off, because it might launch the operations first if the driver is slow.
     _core._bound_fusion_age(0)
     with caplog.at_level(logging.DEBUG, "PyGPU"), PyGPU.fusion("auto"):
         assert (x + 1).get().sum() == 10
-        assert told() == []
+        assert flush_messages() == []
         with PyGPU.fusion_report():
             assert (2 * (x + 1)).get().sum() == 20
             assert (x + 2).get().sum() == 15
-        assert told() == [
+        assert flush_messages() == [
             "launches 2 deferred operations: values",
             "launches 1 deferred operation: values",
         ]
         assert (x + 1).get().sum() == 10
-        assert len(told()) == 2
+        assert len(flush_messages()) == 2
     _core._bound_fusion_age()
 
 
@@ -120,13 +120,13 @@ def test_program_without_logging_does_not_import_logging() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.usefixtures("_compiler")
 @pytest.mark.parametrize(
-    ("variable", "value", "told"),
+    ("variable", "value", "warning"),
     [
         ("PYGPU_CACHE_SIZE", "lots", "PYGPU_CACHE_SIZE=lots is no size such as 256M or 2G; 268435456 bytes are kept\n"),
         ("PYGPU_PROFILE", "all", "PYGPU_PROFILE asks for ranges: 'all' is no kind of ranges"),
     ],
 )
-def test_warning_is_printed_once_without_logging(variable: str, value: str, told: str, tmp_path: Path) -> None:
+def test_warning_is_printed_once_without_logging(variable: str, value: str, warning: str, tmp_path: Path) -> None:
     script = (
         "import PyGPU\n"
         "for name in ('one', 'two'):\n"
@@ -135,5 +135,5 @@ def test_warning_is_printed_once_without_logging(variable: str, value: str, told
     environment = {**os.environ, "PYGPU_BACKEND": "cpu", "PYGPU_CACHE_DIR": str(tmp_path), variable: value}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(told)
+    assert done.stderr.startswith(warning)
     assert done.stderr.count(variable) == 1

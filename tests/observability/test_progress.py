@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._native.observability import progress
+from PyGPU._observability import progress
 
 
 @pytest.fixture(autouse=True)
@@ -31,13 +31,13 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_progress_function_gets_each_step_and_copied_values_are_correct(layout: str) -> None:
     host = LAYOUTS[layout](np.arange(2000, dtype=np.float32).reshape(50, 40))
-    told: list[tuple[int, int]] = []
-    array = PyGPU.to_gpu(host, progress=lambda done, total: told.append((done, total)))
+    reports: list[tuple[int, int]] = []
+    array = PyGPU.to_gpu(host, progress=lambda done, total: reports.append((done, total)))
     np.testing.assert_array_equal(array.get(), host)
     assert array.strides == PyGPU.to_gpu(host).strides
-    assert told == sorted(told)
-    assert told[-1] == (host.nbytes, host.nbytes)
-    assert len(told) > 1 or host.nbytes <= 1000
+    assert reports == sorted(reports)
+    assert reports[-1] == (host.nbytes, host.nbytes)
+    assert len(reports) > 1 or host.nbytes <= 1000
 
 
 def test_progress_bar_uses_tqdm_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:

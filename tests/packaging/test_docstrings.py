@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from PyGPU._native.public.docstrings import documented_like
+from PyGPU._names.docstrings import documented_like
 
 
 def scale(a: Any, axis: int, by: float, *, out: Any = None) -> Any:

@@ -73,7 +73,7 @@ def test_every_submodule_is_importable_from_package() -> None:
 
 def test_import_of_package_loads_native_module_and_two_files() -> None:
     code = "import PyGPU, sys; print(sorted(name for name in sys.modules if name.startswith('PyGPU')))"
-    assert run(code) == "['PyGPU', 'PyGPU._core', 'PyGPU._native', 'PyGPU._native.interpreter']\n"
+    assert run(code) == "['PyGPU', 'PyGPU._core', 'PyGPU._process', 'PyGPU._process.main_interpreter']\n"
 
 
 def test_dir_lists_fewer_than_120_names_in_addition_to_numpy() -> None:

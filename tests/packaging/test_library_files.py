@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from PyGPU._native import library_files
+from PyGPU._paths import library_files
 
 
 @pytest.fixture(autouse=True)

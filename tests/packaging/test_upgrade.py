@@ -1,5 +1,4 @@
-"""Test the upgrade from PyGPU 0.1.0: pickles of 0.1.0 can be read, and a kernel cache of 0.1.0 is not used and causes
-no error.
+"""Test upgrades: pickles of 0.1.0 and 0.2.0 can be read, and a kernel cache of 0.1.0 is not used and causes no error.
 
 ``pickles_0.1.0.json`` contains pickles that version 0.1.0 wrote on the CPU, and the expressions of the pickled objects.
 ``test_public_names.py`` tests the names of 0.1.0.
@@ -21,8 +20,12 @@ import numpy as np
 import pytest
 
 import PyGPU
+import PyGPU.curandom
 import PyGPU.driver
+import PyGPU.tools
+from PyGPU._kernels import occupancy, pickled_kernels
 from PyGPU._names import moved_modules
+from PyGPU._observability import benchmark
 from support_kernels import needs_kernels
 
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
@@ -56,11 +59,27 @@ def test_pickle_of_0_1_0_is_read(name: str, protocol: str) -> None:
 
 
 @pytest.mark.parametrize("module", moved_modules.HOMES)
-def test_former_private_module_has_names_of_public_module(module: str) -> None:
+def test_former_private_module_has_names_of_present_module(module: str) -> None:
     found = __import__(module, fromlist=["*"])
     home = sys.modules[moved_modules.HOMES[module]]
     name = next(one for one in sorted(home.__all__) if not one.startswith("_"))
     assert getattr(found, name) is getattr(home, name)
+
+
+@pytest.mark.parametrize(
+    ("reference", "present"),
+    [
+        ("_native.c_arguments\nScalarArg", PyGPU.tools.ScalarArg),
+        ("_native.compiled.occupancy\nOccupancy", occupancy.Occupancy),
+        ("_native.observability.benchmark\nBenchmarkResult", benchmark.BenchmarkResult),
+        ("_native.pickled_kernels\nshared", pickled_kernels.shared),
+        ("_pybindgpu.labels\ndtype", PyGPU.backend.dtype),
+        ("_pycuda.curandom.tables\ndirection_vector_set", PyGPU.curandom.direction_vector_set),
+        ("_sharing.handle\nSharedHandle", PyGPU.SharedHandle),
+    ],
+)
+def test_name_in_pickle_of_0_2_0_is_found(reference: str, present: object) -> None:
+    assert pickle.loads(f"cPyGPU.{reference}\n.".encode()) is present
 
 
 def test_unknown_private_module_is_not_found() -> None:

@@ -42,12 +42,12 @@ FILES = {{
 
 def library(name="blas"):
     stand_in = ctypes.CDLL(FILES[name][IS_HIP])
-    stand_in.sim_mathematics_calls.restype = ctypes.c_uint64
-    stand_in.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    stand_in.sim_library_calls.restype = ctypes.c_uint64
+    stand_in.sim_library_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
     return stand_in
 
 def calls():
-    return library().sim_mathematics_calls(b"hipblasGemmEx" if IS_HIP else b"cublasGemmEx")
+    return library().sim_library_calls(b"hipblasGemmEx" if IS_HIP else b"cublasGemmEx")
 
 def both(function, *hosts, **keywords):
     check(function(*map(PyGPU.to_gpu, hosts), **keywords), function(*hosts))
@@ -173,7 +173,7 @@ own = PyGPU.to_gpu(a)
 names = ("hipblasCreate", "hipblasSetStream", "hipblasGemmEx") if IS_HIP else (
     "cublasCreate_v2", "cublasSetStream_v2", "cublasGemmEx")
 for name in names:
-    library().sim_mathematics_fault(name.encode(), 1, 14)
+    library().sim_library_fault(name.encode(), 1, 14)
     check(own @ own, a @ a)
     print(PyGPU.config()["products"])
 before = calls()
@@ -263,10 +263,10 @@ array = PyGPU.to_gpu(numbers("float32", 40, 40))
 products = [array @ array, PyGPU.linalg.inv(array), PyGPU.fft.fft(array)]
 PyGPU.synchronize()
 del array, products
-assert all(library(name).sim_mathematics_live() > 0 for name in FILES)
+assert all(library(name).sim_library_live() > 0 for name in FILES)
 PyGPU.reset_device()
 for name in FILES:
-    print(name, library(name).sim_mathematics_live())
+    print(name, library(name).sim_library_live())
 both(np.matmul, numbers("float32", 40, 40), numbers("float32", 40, 40))
 """
 

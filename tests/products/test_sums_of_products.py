@@ -14,9 +14,9 @@ from products import check, numbers
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
-def both(name: str, *given: Any, **keywords: Any) -> None:
-    own = [PyGPU.to_gpu(one) if isinstance(one, np.ndarray) else one for one in given]
-    expected = np.asarray(getattr(np, name)(*given, **keywords))
+def both(name: str, *arguments: Any, **keywords: Any) -> None:
+    own = [PyGPU.to_gpu(one) if isinstance(one, np.ndarray) else one for one in arguments]
+    expected = np.asarray(getattr(np, name)(*arguments, **keywords))
     for module in (PyGPU, np):
         check(getattr(module, name)(*own, **keywords), expected)
 

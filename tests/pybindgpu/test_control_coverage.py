@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU import runtime
 from support_kernels import needs_kernels
 
@@ -19,8 +19,12 @@ INVALID_DEVICE = 101
 
 
 def moves_pages() -> bool:
-    asked = runtime.cudaDeviceAttr.cudaDevAttrConcurrentManagedAccess
-    return BACKEND == "cpu" or simulated.driver() is not None or runtime.cudaDeviceGetAttribute(asked, 0)[0] == 1
+    attribute = runtime.cudaDeviceAttr.cudaDevAttrConcurrentManagedAccess
+    return (
+        BACKEND == "cpu"
+        or simulated_driver.driver() is not None
+        or runtime.cudaDeviceGetAttribute(attribute, 0)[0] == 1
+    )
 
 
 def status_of_creation_and_end(pair: tuple[object, int], end: Callable[..., int]) -> int:
@@ -68,7 +72,7 @@ def shared(is_opened: bool) -> int:
     """
     address, _ = runtime.cudaMalloc(16)
     handle, status = runtime.cudaIpcGetMemHandle(address)
-    if not status and is_opened and simulated.driver() is not None:
+    if not status and is_opened and simulated_driver.driver() is not None:
         opened, status = runtime.cudaIpcOpenMemHandle(handle)
         status = status or runtime.cudaIpcCloseMemHandle(opened)
     return runtime.cudaFree(address) or status

@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from PyGPU import runtime
 
 ON_CPU = PyGPU.backend_name() == "cpu"
@@ -211,7 +211,7 @@ def test_managed_memory_attributes_are_reported_on_every_backend() -> None:
 
 @pytest.mark.provokes_findings
 def test_prefetch_of_managed_memory_returns_status(managed: int, stream: runtime.cudaStream_t) -> None:
-    expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
+    expected = 0 if ON_CPU or moves_pages() or simulated_driver.driver() is not None else 101
     for place in (0, runtime.cudaCpuDeviceId):
         assert runtime.cudaMemPrefetchAsync(managed, 4096, place, stream) == expected
         assert runtime.cudaMemPrefetchAsync(managed, 4096, place) == expected
@@ -224,7 +224,7 @@ def test_prefetch_of_managed_memory_returns_status(managed: int, stream: runtime
 
 @pytest.mark.provokes_findings
 def test_advice_on_managed_memory_returns_status(managed: int) -> None:
-    expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
+    expected = 0 if ON_CPU or moves_pages() or simulated_driver.driver() is not None else 101
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseSetReadMostly, 0) == 0
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseUnsetReadMostly, 0) == 0
     for advice in (runtime.cudaMemAdviseSetPreferredLocation, runtime.cudaMemAdviseSetAccessedBy):
@@ -380,7 +380,7 @@ def test_memory_is_shared_with_other_process() -> None:
     if ON_CPU:
         assert status == 801
         assert handle == bytes(64)
-    elif simulated.driver() is None:
+    elif simulated_driver.driver() is None:
         assert status == 0
         command = [sys.executable, "-c", CONSUMER, pickle.dumps(handle).hex()]
         result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -434,12 +434,12 @@ def test_ipc_event_calls_return_status() -> None:
 def test_device_attributes_equal_fields_of_device_properties() -> None:
     attribute = runtime.cudaDeviceAttr
     known = PyGPU.device_properties(0)
-    for asked, name in (
+    for number, name in (
         (attribute.cudaDevAttrWarpSize, "warp_size"),
         (attribute.cudaDevAttrMaxThreadsPerBlock, "max_threads_per_block"),
         (attribute.cudaDevAttrMultiProcessorCount, "multiprocessor_count"),
     ):
-        assert runtime.cudaDeviceGetAttribute(asked, 0) == (known[name], 0)
+        assert runtime.cudaDeviceGetAttribute(number, 0) == (known[name], 0)
     assert runtime.cudaDeviceGetAttribute(attribute.cudaDevAttrWarpSize, 99) == (0, 101)
     assert runtime.cudaDeviceGetAttribute(0, 0) == (0, 1)
     value, status = runtime.cudaDeviceGetAttribute(1_000_000, 0)
@@ -466,19 +466,19 @@ def test_pointer_attributes_report_memory_type() -> None:
     array = PyGPU.zeros(4)
     unregistered = (runtime.cudaMemoryTypeUnregistered, runtime.cudaInvalidDeviceId)
 
-    def told(address: object) -> tuple[int, int]:
+    def type_of(address: object) -> tuple[int, int]:
         found, status = runtime.cudaPointerGetAttributes(address)  # type: ignore[arg-type]
         assert status == 0
         return found.type, found.device
 
-    assert told(plain) == told(plain + 63) == told(array.ptr) == (runtime.cudaMemoryTypeDevice, 0)
+    assert type_of(plain) == type_of(plain + 63) == type_of(array.ptr) == (runtime.cudaMemoryTypeDevice, 0)
     assert runtime.cudaPointerGetAttributes(plain)[0].devicePointer == plain
     assert runtime.cudaPointerGetAttributes(plain)[0].hostPointer == 0
-    assert told(pinned) == (runtime.cudaMemoryTypeHost, 0)
+    assert type_of(pinned) == (runtime.cudaMemoryTypeHost, 0)
     assert runtime.cudaPointerGetAttributes(pinned)[0].hostPointer == pinned
-    assert told(numpy.zeros(3)) == told(0) == unregistered
+    assert type_of(numpy.zeros(3)) == type_of(0) == unregistered
     assert runtime.cudaFree(plain) == runtime.cudaFreeHost(pinned) == 0
-    assert told(plain) == unregistered
+    assert type_of(plain) == unregistered
     with pytest.raises(TypeError):
         runtime.cudaPointerGetAttributes("address")
 

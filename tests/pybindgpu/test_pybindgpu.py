@@ -68,14 +68,14 @@ def test_dtype_enumeration_prints_and_compares_like_pybind11() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "argument",
     ["float32", numpy.float32, float, bool, numpy.dtype("i2"), "<u4", [("a", "i4"), ("b", "u1")], ("f4", (2,)), None],
     ids=str,
 )
-def test_dtype_class_converts_same_values_as_numpy(given: Any) -> None:
-    made = PyGPU.dtype(given)
-    assert type(made) is type(numpy.dtype(given))
-    assert made == numpy.dtype(given)
+def test_dtype_class_converts_same_values_as_numpy(argument: Any) -> None:
+    made = PyGPU.dtype(argument)
+    assert type(made) is type(numpy.dtype(argument))
+    assert made == numpy.dtype(argument)
     assert isinstance(made, PyGPU.dtype)
 
 
@@ -85,11 +85,11 @@ def test_dtype_accepts_parameters_of_numpy_and_rejects_other_objects() -> None:
     assert PyGPU.dtype("f4", metadata={"unit": "m"}).metadata == {"unit": "m"}
     assert PyGPU.dtype[numpy.float32] == numpy.dtype[numpy.float32]
     assert not isinstance("float32", PyGPU.dtype)
-    for given in ("nonsense", 1.5, object()):
+    for argument in ("nonsense", 1.5, object()):
         with pytest.raises(TypeError):
-            numpy.dtype(given)
+            numpy.dtype(argument)
         with pytest.raises(TypeError):
-            PyGPU.dtype(given)
+            PyGPU.dtype(argument)
 
 
 def test_members_of_dtype_class_are_valid_array_dtypes() -> None:

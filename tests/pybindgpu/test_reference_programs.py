@@ -19,7 +19,7 @@ import pytest
 import PyGPU
 import PyGPU as gpuarray_of_page
 import PyGPU.driver as cuda
-import simulated
+import simulated_driver
 from processes.mpi_of_threads import Comm, World
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
@@ -352,11 +352,11 @@ __global__ void vec_elm_mul(float *dest, float *a, float *b)
 
 def test_arrays_passed_as_in_and_out_are_copied_around_launch() -> None:
     drv = cuda
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         mod = SourceModule(MULTIPLY, options=["--ptxas-options=-v"])
     # The only allowed warnings are the compiler's messages about registers.
-    assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in told)
+    assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in caught)
     vec_elm_mul = mod.get_function("vec_elm_mul")
 
     random = numpy.random.default_rng(3)
@@ -402,7 +402,7 @@ NUM_THREADS = 512  # Number of threads per block.
 
 def blocks() -> int:
     """Return the grid's number of blocks: the published program's number on a GPU, or else a smaller number."""
-    return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
+    return 32768 if PyGPU.backend_name() != "cpu" and simulated_driver.driver() is None else 16
 
 
 def test_saxpy_kernel_of_pygpu_matches_numpy() -> None:
@@ -453,7 +453,7 @@ def bindings() -> tuple[ModuleType, ModuleType]:
 
 
 @pytest.mark.skipif(
-    PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs its own driver"
+    PyGPU.backend_name() != "cuda" or simulated_driver.driver() is not None, reason="needs NVIDIA's driver"
 )
 @pytest.mark.filterwarnings("ignore:The chararray class is deprecated")
 def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:
@@ -481,8 +481,8 @@ def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:
     hX, hY = numpy.random.rand(size := int(n)).astype("float32"), numpy.random.rand(size).astype("float32")
     # PyGPU creates the arrays, for which the published program calls cuMemAlloc. NVIDIA's package creates the stream.
     stream = checked(driver.cuStreamCreate(0))
-    given = PyGPU.Stream.from_handle(int(stream))
-    with given:
+    borrowed = PyGPU.Stream.from_handle(int(stream))
+    with borrowed:
         arrays = [PyGPU.to_gpu(hX), PyGPU.to_gpu(hY), PyGPU.empty(size, numpy.float32)]
     dX, dY, dOut = (numpy.array([array.ptr], dtype=numpy.uint64) for array in arrays)
     args = numpy.array([arg.ctypes.data for arg in (a, dX, dY, dOut, n)], dtype=numpy.uint64)
@@ -493,7 +493,7 @@ def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:
     again = PyGPU.empty(size, numpy.float32)
     PyGPU.Kernel(SAXPY, options=["--fmad=false"])[blocks(), NUM_THREADS](2.0, arrays[0], arrays[1], again, size)
     assert numpy.array_equal(again.get(), arrays[2].get())
-    del arrays, given
+    del arrays, borrowed
     PyGPU.synchronize()
     checked(driver.cuStreamDestroy(stream))
     checked(driver.cuModuleUnload(module))

@@ -100,10 +100,10 @@ def test_fmod_has_sign_and_dtype_of_dividend():
 def test_frexp_ldexp_modf_match_numpy_with_exponents_in_array_dtype(dtype):
     x = np.array([0, 1, -6.25, 1e-30, 3e30, 0.1], dtype)
     significand, exponent = cumath.frexp(gpu(x))
-    wanted = np.frexp(x)
+    expected = np.frexp(x)
     assert significand.dtype == exponent.dtype == dtype
-    np.testing.assert_array_equal(significand.get(), wanted[0])
-    np.testing.assert_array_equal(exponent.get(), wanted[1])
+    np.testing.assert_array_equal(significand.get(), expected[0])
+    np.testing.assert_array_equal(exponent.get(), expected[1])
     np.testing.assert_array_equal(cumath.ldexp(significand, exponent).get(), x)
     assert cumath.ldexp(gpu([0.75], dtype), gpu([3.9], dtype)).tolist() == [6]
     fraction, whole = cumath.modf(gpu(x))
@@ -173,15 +173,15 @@ def test_logical_functions_of_arrays_and_numbers_return_bools():
 
 
 def test_logical_or_uses_allocator_argument():
-    asked = []
+    requests = []
 
     def allocate(nbytes: int) -> Any:
-        asked.append(nbytes)
+        requests.append(nbytes)
         return drv.mem_alloc(nbytes)
 
     result = gpuarray.logical_or(gpu([0, 1, 0]), 0, allocator=allocate)
     assert result.tolist() == [False, True, False]
-    assert asked == [3]
+    assert requests == [3]
 
 
 def test_mul_add_matches_numpy():

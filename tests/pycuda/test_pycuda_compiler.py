@@ -63,19 +63,19 @@ def test_default_options_are_read_from_compiler_module(monkeypatch):
 
 
 def test_ptxas_verbose_option_is_accepted():
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         module = SourceModule("__global__ void f(int *x) { *x = 3; }", options=["--ptxas-options=-v"], cache_dir=False)
     assert value_of(module) == 3
-    for warning in told:
+    for warning in caught:
         assert issubclass(warning.category, UserWarning)
         assert "The CUDA compiler succeeded, but said the following:" in str(warning.message)
 
 
 def test_compiler_output_is_raised_as_warning():
-    with pytest.warns(UserWarning, match="succeeded, but said the following") as told:
+    with pytest.warns(UserWarning, match="succeeded, but said the following") as caught:
         SourceModule("#warning look here\n__global__ void f(int *x) { *x = 3; }", cache_dir=False)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
 
 
 def test_kernel_may_have_name_used_by_pygpu():

@@ -234,9 +234,9 @@ def test_module_loads_from_memory_and_file(tmp_path):
     image = compile_source(ONE)
     path = tmp_path / "one.image"
     path.write_bytes(image)
-    told = []
+    messages = []
     for module in (
-        drv.module_from_buffer(image, message_handler=lambda *said: told.append(said)),
+        drv.module_from_buffer(image, message_handler=lambda *said: messages.append(said)),
         drv.module_from_buffer(bytearray(image), [(drv.jit_option.MAX_REGISTERS, 32)]),
         drv.module_from_file(str(path)),
     ):
@@ -244,7 +244,7 @@ def test_module_loads_from_memory_and_file(tmp_path):
         module.get_function("one")(drv.Out(out), block=(1, 1, 1), grid=(1, 1))
         assert out[0] == 1
         assert module.get_global("counter")[1] == 12
-    assert told[0][0] is True
+    assert messages[0][0] is True
 
 
 @pytest.mark.provokes_errors
@@ -257,10 +257,10 @@ def test_missing_module_member_raises_logic_error():
 
 @pytest.mark.provokes_errors
 def test_invalid_image_raises_logic_error():
-    told = []
+    messages = []
     with pytest.raises(drv.LogicError):
-        drv.module_from_buffer(b"no image at all", message_handler=lambda *said: told.append(said))
-    assert told[0][0] is False
+        drv.module_from_buffer(b"no image at all", message_handler=lambda *said: messages.append(said))
+    assert messages[0][0] is False
 
 
 def test_profiler_starts_and_stops_and_opengl_is_absent():

@@ -23,8 +23,8 @@ COMPLEX = np.dtype(np.complex64)
 
 def run(function: Any, like: PyGPU.GPUArray, *arguments: Any) -> None:
     """Launch a prepared kernel with the grid and block of the array `like`, as the methods of PyCUDA's arrays do."""
-    given = [one.gpudata if isinstance(one, PyGPU.GPUArray) else one for one in arguments]
-    function.prepared_async_call(like._grid, like._block, None, *given, like.size)
+    values = [one.gpudata if isinstance(one, PyGPU.GPUArray) else one for one in arguments]
+    function.prepared_async_call(like._grid, like._block, None, *values, like.size)
 
 
 def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
@@ -44,7 +44,7 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
 
 @pytest.mark.enough_on("cpu")  # On other backends only the tests that follow are run, because they need fewer kernels.
 @pytest.mark.parametrize(
-    ("maker", "types", "arguments", "wanted"),
+    ("maker", "types", "arguments", "expected"),
     [
         ("get_axpbyz_kernel", (SINGLE, SINGLE, DOUBLE), (2, X, 3, Y), 2 * X + 3 * Y),
         ("get_axpbyz_kernel", (SINGLE, COMPLEX, COMPLEX), (2, X, 1j, Z), 2 * X + 1j * Z),
@@ -82,13 +82,13 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
         ),
     ],
 )
-def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
+def test_generated_kernel_matches_numpy(maker, types, arguments, expected):
     function = getattr(elementwise, maker)(*types)
     function = function[0] if isinstance(function, tuple) else function
     # A generator's last dtype argument is the dtype of the result. If this argument is omitted, the result is float32.
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     dtype = dtypes[-1] if dtypes else SINGLE
-    np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)
+    np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(expected, dtype), rtol=1e-6)
 
 
 def test_generated_kernels_with_unusual_argument_order_match_numpy():

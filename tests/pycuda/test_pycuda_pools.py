@@ -144,11 +144,11 @@ def test_debug_pool_logs_allocations(monkeypatch, capsys):
     memory = pool.allocate(1234)
     assert "1234" in log.getvalue()
     assert len(memory) == 1234
-    asked = []
-    monkeypatch.setattr("builtins.input", asked.append)
+    prompts = []
+    monkeypatch.setattr("builtins.input", prompts.append)
     DebugMemoryPool().allocate(77)
     assert "77" in capsys.readouterr().out
-    assert len(asked) == 1
+    assert len(prompts) == 1
 
 
 def test_page_locked_pool_returns_ndarrays():

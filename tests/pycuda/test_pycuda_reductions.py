@@ -71,13 +71,13 @@ def test_subset_reductions_match_numpy() -> None:
 
 
 def test_reductions_run_on_stream_argument() -> None:
-    stream, a, places = PyGPU.Stream(), gpu([1.0, 2.0]), gpu([1])
+    stream, a, positions = PyGPU.Stream(), gpu([1.0, 2.0]), gpu([1])
     for name in ("sum", "min", "max", "any", "all"):
         assert getattr(gpuarray, name)(a, stream=stream).shape == ()
     assert a.any(stream=stream).get()
     assert a.all(stream=stream).get()
     assert gpuarray.dot(a, a, stream=stream).get() == 5
-    assert gpuarray.subset_sum(places, a, stream=stream).get() == 2
+    assert gpuarray.subset_sum(positions, a, stream=stream).get() == 2
 
 
 def test_concatenate_and_stack_match_numpy() -> None:
@@ -128,13 +128,13 @@ def test_result_of_reduction_uses_allocator_of_operand(name: str, is_pool: bool)
     a = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3), allocator=allocator)
     assert a.allocator is allocator
     assert a[1:].T.allocator is allocator
-    asked = counting.count
+    count_before = counting.count
     result = OPERATIONS[name](a[:, ::2])
     assert result.allocator is allocator
     if name == "empty_like":
         result.fill(0)
     assert (result + 1).allocator is allocator
-    assert is_pool or counting.count >= asked + 2
+    assert is_pool or counting.count >= count_before + 2
     other = OPERATIONS[name](PyGPU.to_gpu(a.get())[:, ::2])
     assert other.allocator is None
     if name not in ("empty_like",):
@@ -148,21 +148,21 @@ def test_explicit_or_scoped_allocator_precedes_allocator_of_operands() -> None:
         assert function(a, allocator=second).allocator is second
     assert gpuarray.dot(a, a, allocator=second).allocator is second
     assert gpuarray.concatenate([a, a], allocator=second).allocator is second
-    asked = first.count
+    count_before = first.count
     with PyGPU.using_allocator(third):
         made = a + 1
-    assert (third.count, first.count, made.allocator) == (1, asked, None)
+    assert (third.count, first.count, made.allocator) == (1, count_before, None)
     assert (PyGPU.to_gpu(np.arange(3.0), allocator=second) + a).allocator is second
 
 
 def test_error_of_allocator_is_raised_by_reduction() -> None:
     def allocate(nbytes: int) -> PyGPU.GPUArray:
-        if len(given) == 1:
+        if len(sizes) == 1:
             raise MemoryError("no more")
-        given.append(nbytes)
+        sizes.append(nbytes)
         return PyGPU.empty(nbytes, np.uint8)
 
-    given: list[int] = []
+    sizes: list[int] = []
     a = PyGPU.to_gpu(np.arange(3.0), allocator=allocate)
     with pytest.raises(MemoryError, match="no more"):
         a + 1

@@ -65,10 +65,10 @@ def test_array_without_memory_rejects_access_to_its_values(use):
 
 @pytest.mark.parametrize("before", ["memory", "no memory"])
 def test_results_use_allocator_assigned_to_operand(before):
-    asked = []
+    requests = []
 
     def allocator(nbytes):
-        asked.append(nbytes)
+        requests.append(nbytes)
         return drv.mem_alloc(nbytes)
 
     memory = gpuarray.to_gpu(np.arange(12, dtype=np.float32))
@@ -79,15 +79,15 @@ def test_results_use_allocator_assigned_to_operand(before):
         x.gpudata = memory.gpudata
     assert x.allocator is allocator
     y = x + x
-    assert asked
-    assert all(nbytes == 48 for nbytes in asked)
+    assert requests
+    assert all(nbytes == 48 for nbytes in requests)
     assert y.allocator is allocator
     np.testing.assert_array_equal(y.get(), 2 * np.arange(12, dtype=np.float32).reshape(3, 4))
-    count = len(asked)
+    count = len(requests)
     x.allocator = None
     assert x.allocator is None
     np.testing.assert_array_equal((x * 2).get(), y.get())
-    assert len(asked) == count
+    assert len(requests) == count
     with pytest.raises(TypeError, match=r"allocate\(nbytes, stream\)"):
         x.allocator = 3
 
@@ -110,17 +110,17 @@ def test_in_out_and_inout_derive_from_argument_handler():
     x = np.zeros(3, np.float32)
     assert isinstance(drv.InOut(x), drv.In)
     assert isinstance(drv.InOut(x), drv.Out)
-    for given in (drv.In(x), drv.Out(x), drv.InOut(x)):
-        assert isinstance(given, drv.ArgumentHandler)
-        assert given.array is x
+    for handler in (drv.In(x), drv.Out(x), drv.InOut(x)):
+        assert isinstance(handler, drv.ArgumentHandler)
+        assert handler.array is x
     assert repr(drv.InOut(x)) == f"PyGPU.InOut({x!r})"
     with pytest.raises(TypeError, match="Out takes an ndarray"):
         drv.Out([1.0])
     with pytest.raises(ValueError, match="read-only"):
         drv.InOut(np.broadcast_to(np.float32(1), 3))
-    given = drv.InOut(np.ones(2, np.float32))
-    given.array = x
-    assert given.array is x
+    handler = drv.InOut(np.ones(2, np.float32))
+    handler.array = x
+    assert handler.array is x
 
 
 class RecordingHandler(drv.InOut):
@@ -129,15 +129,15 @@ class RecordingHandler(drv.InOut):
 
     def __init__(self, name, array):
         super().__init__(array)
-        self.told = [name]
+        self.calls = [name]
 
     def pre_call(self, stream):
         super().pre_call(stream)
-        self.told.append("before")
+        self.calls.append("before")
 
     def post_call(self, stream):
         super().post_call(stream)
-        self.told.append("behind")
+        self.calls.append("behind")
 
 
 @pytest.mark.parametrize("in_order_of", [None, "stream"])
@@ -145,13 +145,13 @@ def test_methods_of_inout_subclass_are_called_before_and_after_launch(in_order_o
     stream = drv.Stream() if in_order_of else None
     twice = SourceModule(TWICE).get_function("twice")
     x = np.arange(4, dtype=np.float32)
-    told = RecordingHandler("mine", x)
-    twice(told, block=(4, 1, 1), stream=stream)
+    handler = RecordingHandler("mine", x)
+    twice(handler, block=(4, 1, 1), stream=stream)
     np.testing.assert_array_equal(x, [0, 2, 4, 6])
-    assert told.told == ["mine", "before", "behind"]
-    twice(told, block=(4, 1, 1), stream=stream)
+    assert handler.calls == ["mine", "before", "behind"]
+    twice(handler, block=(4, 1, 1), stream=stream)
     np.testing.assert_array_equal(x, [0, 4, 8, 12])
-    assert int(told.get_device_alloc()) == int(told.dev_alloc)
+    assert int(handler.get_device_alloc()) == int(handler.dev_alloc)
 
 
 def test_subclasses_of_in_and_out_copy_in_one_direction_only():
@@ -233,14 +233,14 @@ THINGS = {
 }
 
 
-def derived(base, given):
+def derived(base, arguments):
     """Return a subclass whose `__init__` has other parameters than the `__init__` of its base class."""
 
     class Derived(base):
         def __init__(self, owner, *, calls_super=True):
             self.owner = owner
             if calls_super:
-                super().__init__(*given)
+                super().__init__(*arguments)
 
     return Derived
 
@@ -255,8 +255,8 @@ def test_kernel_subclass_may_have_init_with_other_parameters(thing):
 
 @pytest.mark.parametrize("thing", list(THINGS))
 def test_kernel_subclass_without_base_init_raises_at_first_use(thing):
-    base, given = THINGS[thing]
-    made = derived(base, given)("me", calls_super=False)
+    base, arguments = THINGS[thing]
+    made = derived(base, arguments)("me", calls_super=False)
     assert "not made yet" in repr(made)
     with pytest.raises(RuntimeError, match=r"never made: its __init__ is to call super\(\).__init__"):
         made(gpuarray.zeros(3, np.float32)) if thing in KERNELS else made.synchronize()
@@ -266,12 +266,12 @@ def test_kernel_subclass_without_base_init_raises_at_first_use(thing):
 
 @pytest.mark.parametrize("thing", list(THINGS))
 def test_second_call_of_kernel_init_is_rejected(thing):
-    base, given = THINGS[thing]
-    made = base(*given)
+    base, arguments = THINGS[thing]
+    made = base(*arguments)
     with pytest.raises(RuntimeError, match="is made already"):
-        made.__init__(*given)
+        made.__init__(*arguments)
     with pytest.raises(TypeError, match="argument"):
-        base(*given, no_such_argument=1)
+        base(*arguments, no_such_argument=1)
 
 
 def test_derived_kernel_classes_compute_like_base_class():

@@ -12,15 +12,15 @@ from PyGPU import gpuarray
 def test_take_matches_numpy_in_dtype_of_array(dtype):
     a = np.arange(20).astype(dtype)
     indices = np.array([3, 19, 0, 3], np.uint32)
-    ours, places = gpuarray.to_gpu(a), gpuarray.to_gpu(indices)
-    np.testing.assert_array_equal(gpuarray.take(ours, places).get(), a[indices])
+    ours, positions = gpuarray.to_gpu(a), gpuarray.to_gpu(indices)
+    np.testing.assert_array_equal(gpuarray.take(ours, positions).get(), a[indices])
     out = gpuarray.zeros(4, dtype)
-    assert gpuarray.take(ours, places, out) is out
+    assert gpuarray.take(ours, positions, out) is out
     np.testing.assert_array_equal(out.get(), a[indices])
-    results = gpuarray.multi_take([ours, ours[::-1]], places)
-    for result, wanted in zip(results, (a, a[::-1]), strict=True):
+    results = gpuarray.multi_take([ours, ours[::-1]], positions)
+    for result, expected in zip(results, (a, a[::-1]), strict=True):
         assert result.dtype == dtype
-        np.testing.assert_array_equal(result.get(), wanted[indices])
+        np.testing.assert_array_equal(result.get(), expected[indices])
 
 
 def test_multi_put_and_multi_take_put_match_numpy():
@@ -29,9 +29,9 @@ def test_multi_put_and_multi_take_put_match_numpy():
     outs = [gpuarray.zeros(6) for _ in arrays]
     results = gpuarray.multi_put(list(map(gpuarray.to_gpu, arrays)), gpuarray.to_gpu(to), out=outs)
     for result, array in zip(results, arrays, strict=True):
-        wanted = np.zeros(6)
-        wanted[to] = array
-        np.testing.assert_array_equal(result.get(), wanted)
+        expected = np.zeros(6)
+        expected[to] = array
+        np.testing.assert_array_equal(result.get(), expected)
     assert gpuarray.multi_put(list(map(gpuarray.to_gpu, arrays)), gpuarray.to_gpu(to), (2, 3))[0].shape == (2, 3)
     sources = list(map(gpuarray.to_gpu, arrays))
     results = gpuarray.multi_take_put(sources, gpuarray.to_gpu(to), gpuarray.to_gpu(at), (6,))
@@ -42,15 +42,15 @@ def test_multi_put_and_multi_take_put_match_numpy():
 
 
 def test_take_and_put_reject_mismatched_arguments_like_pycuda():
-    a, places = gpuarray.to_gpu(np.arange(4.0)), gpuarray.to_gpu(np.arange(2))
-    assert gpuarray.multi_take([], places) == gpuarray.multi_put([], places) == []
+    a, positions = gpuarray.to_gpu(np.arange(4.0)), gpuarray.to_gpu(np.arange(2))
+    assert gpuarray.multi_take([], positions) == gpuarray.multi_put([], positions) == []
     with pytest.raises(AssertionError):
-        gpuarray.take(a, places.reshape(1, 2))
+        gpuarray.take(a, positions.reshape(1, 2))
     with pytest.raises(ValueError, match="same length"):
-        gpuarray.multi_take([a], places, out=[])
+        gpuarray.multi_take([a], positions, out=[])
     with pytest.raises(TypeError, match="same dtype"):
-        gpuarray.multi_put([a], places, out=[gpuarray.zeros(4, "float32")])
+        gpuarray.multi_put([a], positions, out=[gpuarray.zeros(4, "float32")])
     with pytest.raises(TypeError, match="same dtype"):
-        gpuarray.multi_take_put([a], places, places.astype("int8"), (4,))
+        gpuarray.multi_take_put([a], positions, positions.astype("int8"), (4,))
     with pytest.raises(ValueError, match="same shape"):
-        gpuarray.multi_take_put([a], places, places[:1], (4,))
+        gpuarray.multi_take_put([a], positions, positions[:1], (4,))

@@ -74,8 +74,8 @@ def random(*shape: int) -> np.ndarray:
 def test_texture_reference_reads_matrix_in_c_and_f_order(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     a = random(3, 4)
-    for given, order in ((a, "F"), (np.asfortranarray(a), "F"), (a.T, "C"), (a.T.copy(), "C")):
-        drv.matrix_to_texref(given, image, order=order)
+    for matrix, order in ((a, "F"), (np.asfortranarray(a), "F"), (a.T, "C"), (a.T.copy(), "C")):
+        drv.matrix_to_texref(matrix, image, order=order)
         dest = np.zeros_like(a)
         columns(drv.Out(dest), block=(3, 4, 1), texrefs=[image])
         np.testing.assert_array_equal(dest, a)

@@ -1,6 +1,6 @@
 """Test that real random numbers have exactly the requested distribution.
 
-The tests need many numbers, so only the CPU backend draws them; `test_same_numbers.py` compares the backends.
+The tests need many numbers, so only the CPU backend draws them; `test_reproducibility.py` compares the backends.
 """
 
 from __future__ import annotations

@@ -97,18 +97,18 @@ def test_sobol_points_are_computed_from_direction_vectors() -> None:
     vectors = vectors.astype(np.uint32)
     scramble = rng.integers(0, 1 << 32, count, np.uint32)
     points = 5
-    wanted = np.zeros((points, count), np.uint32)
+    expected = np.zeros((points, count), np.uint32)
     for point in range(points):
         gray = (point + 2) ^ (point + 2) >> 1
         for bit in range(32):
-            wanted[point] ^= vectors[:, bit] * np.uint32(gray >> bit & 1)
+            expected[point] ^= vectors[:, bit] * np.uint32(gray >> bit & 1)
     plain = curandom.Sobol32RandomNumberGenerator(PyGPU.to_gpu(vectors), 2)
-    np.testing.assert_array_equal(plain.gen_uniform((2, count), np.uint32).get(), wanted[:2])
+    np.testing.assert_array_equal(plain.gen_uniform((2, count), np.uint32).get(), expected[:2])
     plain.call_skip_ahead(1)
-    np.testing.assert_array_equal(plain.gen_uniform((2, count), np.uint32).get(), wanted[3:])
+    np.testing.assert_array_equal(plain.gen_uniform((2, count), np.uint32).get(), expected[3:])
     made = curandom.ScrambledSobol32RandomNumberGenerator(PyGPU.to_gpu(vectors), PyGPU.to_gpu(scramble), 2)
     drawn = made.gen_uniform((points, count), np.float64).get()
-    np.testing.assert_array_equal(drawn, (wanted ^ scramble) * 2.0**-32 + 2.0**-33)
+    np.testing.assert_array_equal(drawn, (expected ^ scramble) * 2.0**-32 + 2.0**-33)
     assert abs(made.gen_normal((7, count), np.float64).get().mean()) < 0.02
     assert abs(made.gen_poisson((7, count), np.uint32, 4.0).get().mean() - 4) < 0.1
     with pytest.raises(TypeError, match="dir_vector"):

@@ -1,5 +1,5 @@
 """Test that random integers have exactly the requested distribution. The backends are compared by
-`test_same_numbers.py`."""
+`test_reproducibility.py`."""
 
 from __future__ import annotations
 

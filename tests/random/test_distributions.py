@@ -55,10 +55,10 @@ def test_uniform_numbers_are_always_below_1() -> None:
 def test_location_and_scale_parameters_may_be_numbers_or_arrays() -> None:
     rng = generator()
     assert_moments(rng.normal(10, 2, COUNT), 10, 4)
-    places = PyGPU.to_gpu(np.array([[0.0], [100.0]]))
-    drawn = rng.normal(places, 1.0, (2, COUNT)).get()
+    positions = PyGPU.to_gpu(np.array([[0.0], [100.0]]))
+    drawn = rng.normal(positions, 1.0, (2, COUNT)).get()
     assert abs(drawn.mean(axis=1) - [0, 100]).max() < 5.5 / math.sqrt(COUNT)
-    assert rng.uniform(places, 200.0).shape == (2, 1)
+    assert rng.uniform(positions, 200.0).shape == (2, 1)
     assert rng.normal([1.0, 2.0], [3.0, 4.0]).shape == (2,)
 
 
@@ -86,9 +86,9 @@ def test_permutation_is_uncorrelated_with_position() -> None:
     before = np.arange(COUNT)
     assert abs(np.corrcoef(order, before)[0, 1]) < 5.5 / math.sqrt(COUNT)
     assert abs(np.corrcoef(order[1:], order[:-1])[0, 1]) < 5.5 / math.sqrt(COUNT)
-    places = PyGPU.random.default_rng(SEED).choice(COUNT, 10_000, replace=False).get()
-    assert np.unique(places).size == 10_000
-    assert abs(places.mean() / COUNT - 0.5) < 5.5 / math.sqrt(12 * 10_000)
+    positions = PyGPU.random.default_rng(SEED).choice(COUNT, 10_000, replace=False).get()
+    assert np.unique(positions).size == 10_000
+    assert abs(positions.mean() / COUNT - 0.5) < 5.5 / math.sqrt(12 * 10_000)
 
 
 def test_permutation_has_each_element_once() -> None:

@@ -35,9 +35,9 @@ def test_copied_or_pickled_random_state_continues_same_number_sequence() -> None
     rng = PyGPU.random.RandomState(5)
     rng.rand(3)
     copies = (copy.deepcopy(rng), pickle.loads(pickle.dumps(rng)))
-    wanted = rng.random_sample(3).get()
+    expected = rng.random_sample(3).get()
     for one in copies:
-        np.testing.assert_array_equal(one.random_sample(3).get(), wanted)
+        np.testing.assert_array_equal(one.random_sample(3).get(), expected)
     rng.seed(5)
     assert rng.rand() == PyGPU.random.RandomState(5).rand()
     assert rng.tomaxint() >= 0
@@ -56,23 +56,23 @@ def test_legacy_function_signatures_match_numpy() -> None:
             if name.startswith("_") or not callable(own) or isinstance(own, type) or name == "default_rng":
                 continue
             try:
-                wanted = inspect.signature(getattr(numpys, name))
+                expected = inspect.signature(getattr(numpys, name))
             except ValueError:
                 continue
-            if any(one.kind is one.VAR_KEYWORD for one in wanted.parameters.values()):
+            if any(one.kind is one.VAR_KEYWORD for one in expected.parameters.values()):
                 continue
-            names = [(one.name, one.kind) for one in wanted.parameters.values()]
+            names = [(one.name, one.kind) for one in expected.parameters.values()]
             assert [(one.name, one.kind) for one in inspect.signature(own).parameters.values()] == names, name
 
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("seed", [-1, 1 << 32, "a", 1.5, [1, -1], []])
 def test_invalid_seeds_raise_same_errors_as_numpy(seed: Any) -> None:
-    with pytest.raises(Exception) as wanted:  # noqa: PT011
+    with pytest.raises(Exception) as expected:  # noqa: PT011
         np.random.seed(seed)
-    with pytest.raises(wanted.type):
+    with pytest.raises(expected.type):
         PyGPU.random.seed(seed)
-    with pytest.raises(wanted.type):
+    with pytest.raises(expected.type):
         PyGPU.random.RandomState(seed)
 
 
@@ -102,8 +102,8 @@ def test_threads_sharing_random_state_draw_each_number_once() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    wanted = PyGPU.random.RandomState(9).standard_gamma(0.7, 560).get()
-    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.sort(wanted))
+    expected = PyGPU.random.RandomState(9).standard_gamma(0.7, 560).get()
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.sort(expected))
 
 
 def test_threads_that_skip_and_draw_never_repeat_number() -> None:

@@ -48,9 +48,9 @@ def test_distribution_parameters_are_accepted_or_rejected_like_numpy(name: str) 
     values = VALUES if count < 3 else VALUES[:-2]
     for arguments in itertools.product(values, repeat=count):
         for size in (None, (3, 2), (0, 2)):
-            wanted = outcome(numpys, name, *arguments, size=size)
-            before = rng.state["state"]["counter"][0] if isinstance(wanted, type) else None
-            assert outcome(rng, name, *arguments, size=size) == wanted, (arguments, size)
+            expected = outcome(numpys, name, *arguments, size=size)
+            before = rng.state["state"]["counter"][0] if isinstance(expected, type) else None
+            assert outcome(rng, name, *arguments, size=size) == expected, (arguments, size)
             if before is not None:
                 assert rng.state["state"]["counter"][0] == before
 
@@ -94,16 +94,16 @@ def test_distribution_parameters_are_accepted_or_rejected_like_numpy(name: str) 
     ],
 )
 def test_invalid_distribution_parameters_raise_same_errors_as_numpy(name: str, arguments: Any, keywords: Any) -> None:
-    wanted = outcome(np.random.default_rng(1), name, *arguments, **keywords)
-    assert outcome(PyGPU.random.default_rng(1), name, *arguments, **keywords) == wanted
+    expected = outcome(np.random.default_rng(1), name, *arguments, **keywords)
+    assert outcome(PyGPU.random.default_rng(1), name, *arguments, **keywords) == expected
 
 
 def test_device_arrays_as_distribution_parameters_broadcast() -> None:
     shapes = np.array([[0.5], [3.0]])
     scales = np.array([1.0, 2.0, 4.0], "float32")
-    wanted = PyGPU.random.default_rng(3).gamma(shapes, scales, (4, 2, 3)).get()
+    expected = PyGPU.random.default_rng(3).gamma(shapes, scales, (4, 2, 3)).get()
     rng = PyGPU.random.default_rng(3)
-    np.testing.assert_array_equal(rng.gamma(PyGPU.to_gpu(shapes), PyGPU.to_gpu(scales), (4, 2, 3)).get(), wanted)
+    np.testing.assert_array_equal(rng.gamma(PyGPU.to_gpu(shapes), PyGPU.to_gpu(scales), (4, 2, 3)).get(), expected)
     assert rng.gamma(PyGPU.to_gpu(shapes), scales).shape == (2, 3)
     trials = PyGPU.to_gpu(np.array([5, 10, 20]))
     assert (rng.binomial(trials[::-1], 0.5).get() <= [20, 10, 5]).all()
@@ -119,10 +119,10 @@ def test_device_arrays_as_distribution_parameters_broadcast() -> None:
 
 
 def test_out_array_receives_numbers_of_standard_gamma() -> None:
-    wanted = PyGPU.random.default_rng(3).standard_gamma([1.0, 2.0, 3.0], (2, 3), "float32").get()
+    expected = PyGPU.random.default_rng(3).standard_gamma([1.0, 2.0, 3.0], (2, 3), "float32").get()
     out = PyGPU.zeros((2, 6), "float32")
     assert PyGPU.random.default_rng(3).standard_gamma([1.0, 2.0, 3.0], dtype="float32", out=out[:, ::2]).shape == (2, 3)
-    np.testing.assert_array_equal(out.get(), np.insert(wanted, [1, 2, 3], 0, axis=1))
+    np.testing.assert_array_equal(out.get(), np.insert(expected, [1, 2, 3], 0, axis=1))
     with pytest.raises(TypeError, match="wrong type"):
         PyGPU.random.default_rng(3).standard_gamma(1.0, out=out)
     with pytest.raises(ValueError, match="size must match"):
@@ -205,5 +205,5 @@ def test_captured_samplers_accept_device_arrays_as_parameters() -> None:
         graph = stream.end_capture()
     for _ in range(2):
         graph.launch(stream)
-        for result, wanted in zip(results, (other.integers(low, high), other.normal(low, 2.0)), strict=True):
-            np.testing.assert_array_equal(result.get(), wanted.get())
+        for result, expected in zip(results, (other.integers(low, high), other.normal(low, 2.0)), strict=True):
+            np.testing.assert_array_equal(result.get(), expected.get())

@@ -25,11 +25,11 @@ def both(key: int = SEED, counter: int = 0) -> tuple[Any, np.random.Generator]:
     return tuple(of(np.random.Philox(key=key, counter=counter)) for of in (PyGPU.random.Generator, np.random.Generator))
 
 
-def assert_equal(got: PyGPU.GPUArray, wanted: Any) -> None:
+def assert_equal(got: PyGPU.GPUArray, expected: Any) -> None:
     assert isinstance(got, PyGPU.GPUArray)
-    wanted = np.asarray(wanted)
-    assert got.dtype == wanted.dtype
-    np.testing.assert_array_equal(got.get(), wanted)
+    expected = np.asarray(expected)
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got.get(), expected)
 
 
 def assert_same_place(rng: Any, numpys: np.random.Generator) -> None:
@@ -135,10 +135,10 @@ def test_generator_state_is_exchangeable_with_numpy() -> None:
 
 def test_seeds_and_spawned_generators_match_numpy() -> None:
     for seed in (5, [1, 2], np.random.SeedSequence(7), np.random.Philox(3)):
-        wanted = np.random.Generator(
+        expected = np.random.Generator(
             copy.deepcopy(seed) if isinstance(seed, np.random.Philox) else np.random.Philox(seed)
         )
-        assert_equal(PyGPU.random.default_rng(seed).random(5), wanted.random(5))
+        assert_equal(PyGPU.random.default_rng(seed).random(5), expected.random(5))
     numpys = np.random.Generator(np.random.Philox(11))
     rng = PyGPU.random.default_rng(11)
     for one, other in zip(rng.spawn(2) + rng.spawn(1), numpys.spawn(2) + numpys.spawn(1), strict=True):

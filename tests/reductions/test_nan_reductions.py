@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 RNG = np.random.default_rng(17)
 NAMES = ["nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"]
 
@@ -24,11 +24,11 @@ def with_nan(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return host
 
 
-def check(ours: Any, wanted: Any, dtype: str) -> None:
-    got, wanted = ours.get(), np.asarray(wanted)
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+def check(ours: Any, expected: Any, dtype: str) -> None:
+    got, expected = ours.get(), np.asarray(expected)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
     exact = 40 * float(np.finfo("float16" if dtype == "float16" else "float32").eps)
-    np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact)
+    np.testing.assert_allclose(got, expected, rtol=exact, atol=exact)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -44,9 +44,9 @@ def test_nan_reductions_ignore_nan(name: str) -> None:
             for keepdims in (False, True):
                 with warnings.catch_warnings(), np.errstate(all="ignore"):
                     warnings.simplefilter("ignore")
-                    wanted = getattr(np, name)(host, axis=axis, keepdims=keepdims)
-                    check(getattr(PyGPU, name)(array, axis=axis, keepdims=keepdims), wanted, dtype)
-                    check(getattr(np, name)(array, axis=axis, keepdims=keepdims), wanted, dtype)
+                    expected = getattr(np, name)(host, axis=axis, keepdims=keepdims)
+                    check(getattr(PyGPU, name)(array, axis=axis, keepdims=keepdims), expected, dtype)
+                    check(getattr(np, name)(array, axis=axis, keepdims=keepdims), expected, dtype)
 
 
 @pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
@@ -95,12 +95,12 @@ def test_bitwise_reductions_match_numpy(dtype: str) -> None:
         numpys, ours = getattr(np, name), getattr(PyGPU, name)
         for axis in (1,) if IS_SIMULATED else (0, 1, None):
             np.testing.assert_array_equal(ours.reduce(array, axis).get(), numpys.reduce(host, axis))
-            wanted = numpys.reduce(host, axis=axis, keepdims=True)
-            np.testing.assert_array_equal(numpys.reduce(array, axis=axis, keepdims=True).get(), wanted)
-        wanted = numpys.reduce(host[:0], axis=0)
+            expected = numpys.reduce(host, axis=axis, keepdims=True)
+            np.testing.assert_array_equal(numpys.reduce(array, axis=axis, keepdims=True).get(), expected)
+        expected = numpys.reduce(host[:0], axis=0)
         got = ours.reduce(array[:0], axis=0).get()
-        assert got.dtype == wanted.dtype
-        np.testing.assert_array_equal(got, wanted)
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got, expected)
     with pytest.raises(TypeError):
         PyGPU.bitwise_or.reduce(PyGPU.zeros(3))
 
@@ -109,8 +109,8 @@ def test_logical_reductions_accept_initial_value() -> None:
     host = np.zeros((2, 5), "int32")
     array = PyGPU.to_gpu(host)
     for name in ("logical_or", "logical_xor") if IS_SIMULATED else ("logical_or", "logical_and", "logical_xor"):
-        wanted = getattr(np, name).reduce(host, axis=1, initial=True)
-        np.testing.assert_array_equal(getattr(PyGPU, name).reduce(array, axis=1, initial=True).get(), wanted)
+        expected = getattr(np, name).reduce(host, axis=1, initial=True)
+        np.testing.assert_array_equal(getattr(PyGPU, name).reduce(array, axis=1, initial=True).get(), expected)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def test_ptp_matches_numpy(dtype: str) -> None:
         host[1, 1] = np.nan
     array = PyGPU.to_gpu(host)
     for axis in (1,) if IS_SIMULATED else (None, 0, 1):
-        wanted = np.ptp(host, axis=axis, keepdims=True)
+        expected = np.ptp(host, axis=axis, keepdims=True)
         for got in (PyGPU.ptp(array, axis=axis, keepdims=True).get(), np.ptp(array, axis=axis, keepdims=True).get()):
-            assert got.dtype == wanted.dtype
-            np.testing.assert_array_equal(got, wanted)
+            assert got.dtype == expected.dtype
+            np.testing.assert_array_equal(got, expected)
     with pytest.raises(ValueError, match="no identity"):
         PyGPU.ptp(array[:0])
     with pytest.raises(TypeError, match="subtract"):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
 # On a simulated GPU, only a few dtypes of each kind are tested, because each kernel is compiled as a host program.
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 KINDS = [
     "bool",
     "int8",
@@ -44,14 +44,14 @@ def values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return (result + 1j * whole / 8).astype(dtype) if dtype[0] == "c" else result.astype(dtype)
 
 
-def check(ours: Any, wanted: Any, dtype: str) -> None:
-    got, wanted = ours.get(), np.asarray(wanted)
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
-    if wanted.dtype.kind in "biu":
-        np.testing.assert_array_equal(got, wanted)
+def check(ours: Any, expected: Any, dtype: str) -> None:
+    got, expected = ours.get(), np.asarray(expected)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    if expected.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, expected)
     else:
-        exact = np.finfo("float16" if dtype == "float16" else wanted.dtype).eps
-        np.testing.assert_allclose(got, wanted, rtol=40 * float(exact), atol=40 * float(exact))
+        exact = np.finfo("float16" if dtype == "float16" else expected.dtype).eps
+        np.testing.assert_allclose(got, expected, rtol=40 * float(exact), atol=40 * float(exact))
 
 
 def layouts(host: np.ndarray) -> dict[str, tuple[Any, np.ndarray]]:
@@ -120,8 +120,8 @@ def test_argmin_returns_first_minimum_and_first_nan(name: str) -> None:
         array = PyGPU.to_gpu(twin)
         for axis in (None, 1) if IS_SIMULATED else (None, 0, 1, -1):
             for keepdims in (False, True):
-                wanted = getattr(np, name)(twin, axis=axis, keepdims=keepdims)
-                check(getattr(array, name)(axis=axis, keepdims=keepdims), wanted, "int64")
+                expected = getattr(np, name)(twin, axis=axis, keepdims=keepdims)
+                check(getattr(array, name)(axis=axis, keepdims=keepdims), expected, "int64")
     assert getattr(PyGPU.to_gpu(host).T, name)().item() == getattr(np, name)(host.T)
 
 
@@ -168,12 +168,12 @@ def test_empty_reduction_returns_identity(shape: tuple[int, ...]) -> None:
     for axis in [None, *range(len(shape))]:
         for name in ("min", "max", "argmin"):
             try:
-                wanted = getattr(host, name)(axis=axis)
+                expected = getattr(host, name)(axis=axis)
             except ValueError:
                 with pytest.raises(ValueError, match=r"identity|empty"):
                     getattr(array, name)(axis=axis)
             else:
-                check(getattr(array, name)(axis=axis), wanted, "float64")
+                check(getattr(array, name)(axis=axis), expected, "float64")
 
 
 def test_reduction_dtypes_and_ddof_match_numpy() -> None:
@@ -244,8 +244,8 @@ def test_reduction_gives_same_result_for_unaligned_array_and_aligned_copy() -> N
         ours, twin = (one[start : start + 2048] for one in (array, host))
         for shape, axis in (((512, 4), 1), ((4, 512), 0)):
             for name in ("sum", "argmax"):
-                wanted = getattr(twin.reshape(shape), name)(axis=axis)
-                check(getattr(ours.reshape(shape), name)(axis=axis), wanted, "float32")
+                expected = getattr(twin.reshape(shape), name)(axis=axis)
+                check(getattr(ours.reshape(shape), name)(axis=axis), expected, "float32")
 
 
 def test_traceback_of_failed_reduction_does_not_keep_array_alive() -> None:
@@ -270,9 +270,9 @@ def test_variance_with_nonpositive_divisor_matches_numpy() -> None:
     host = np.array([[1.0, 3.0], [2.0, 2.0]])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        wanted = host.var(axis=1, ddof=2)
+        expected = host.var(axis=1, ddof=2)
         ours = PyGPU.to_gpu(host).var(axis=1, ddof=2).get()
-    np.testing.assert_array_equal(ours, wanted)
+    np.testing.assert_array_equal(ours, expected)
 
 
 @pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])

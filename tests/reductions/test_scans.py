@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from installed.numpy_version import is_numpy, since_numpy
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 KINDS = [
     "bool",
     "int8",
@@ -52,15 +52,15 @@ def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.n
     return (result + 1j * whole / 16).astype(dtype) if dtype[0] == "c" else result.astype(dtype)
 
 
-def check(ours: Any, wanted: np.ndarray, said: str = "") -> None:
+def check(ours: Any, expected: np.ndarray, said: str = "") -> None:
     got = ours.get()
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype), said
-    if wanted.dtype.kind in "biu":
-        np.testing.assert_array_equal(got, wanted, err_msg=said)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype), said
+    if expected.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, expected, err_msg=said)
     else:
         # NumPy rounds the partial sum to the dtype of the result after each element, also for float16.
-        exact = 100 * float(np.finfo(wanted.dtype).eps)
-        np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact, err_msg=said)
+        exact = 100 * float(np.finfo(expected.dtype).eps)
+        np.testing.assert_allclose(got, expected, rtol=exact, atol=exact, err_msg=said)
 
 
 def kinds_of(name: str) -> list[str]:
@@ -79,9 +79,9 @@ def test_scans_of_every_kind_match_numpy(name: str) -> None:
         host = values(rng, (4, 30), dtype)
         array = PyGPU.to_gpu(host)
         for axis in (1,) if IS_SIMULATED else (0, 1, -1):
-            wanted = getattr(np, name).accumulate(host, axis=axis)
-            check(getattr(PyGPU, name).accumulate(array, axis=axis), wanted, f"{name} {dtype} {axis}")
-            check(getattr(np, name).accumulate(array, axis=axis), wanted, f"np.{name} {dtype} {axis}")
+            expected = getattr(np, name).accumulate(host, axis=axis)
+            check(getattr(PyGPU, name).accumulate(array, axis=axis), expected, f"{name} {dtype} {axis}")
+            check(getattr(np, name).accumulate(array, axis=axis), expected, f"np.{name} {dtype} {axis}")
 
 
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "nancumprod"])
@@ -92,11 +92,11 @@ def test_cumsum_and_cumprod_match_numpy(name: str) -> None:
         host[rng.integers(0, 2, host.shape) == 1] = np.nan
     array = PyGPU.to_gpu(host)
     for axis in (None, 1) if IS_SIMULATED else (None, 0, 1, -1):
-        wanted = getattr(np, name)(host, axis=axis)
-        check(getattr(PyGPU, name)(array, axis=axis), wanted)
-        check(getattr(np, name)(array, axis=axis), wanted)
+        expected = getattr(np, name)(host, axis=axis)
+        check(getattr(PyGPU, name)(array, axis=axis), expected)
+        check(getattr(np, name)(array, axis=axis), expected)
         if not name.startswith("nan"):
-            check(getattr(array, name)(axis), wanted)
+            check(getattr(array, name)(axis), expected)
 
 
 @pytest.mark.parametrize("seed", range(3 if IS_SIMULATED else 60))
@@ -109,10 +109,10 @@ def test_scans_along_any_axis_of_any_layout_match_numpy(seed: int) -> None:
     array, twin = PyGPU.to_gpu(host)[steps].transpose(order), host[steps].transpose(order)
     for axis in range(len(shape)):
         said = f"seed {seed}: {twin.shape} {twin.strides} along {axis}"
-        wanted = twin.cumsum(axis=axis)
+        expected = twin.cumsum(axis=axis)
         got = array.cumsum(axis=axis)
-        check(got, wanted, said)
-        assert got.strides == wanted.strides, said
+        check(got, expected, said)
+        assert got.strides == expected.strides, said
     check(array.cumsum(), twin.cumsum(), f"seed {seed}: {twin.shape} {twin.strides}")
 
 
@@ -141,8 +141,8 @@ def test_large_scans_by_several_thread_blocks_match_numpy(shape: tuple[int, ...]
 def test_scan_gives_same_result_for_unaligned_array_and_aligned_copy() -> None:
     host = values(np.random.default_rng(9), (5003,), "float32")
     array = PyGPU.to_gpu(host)
-    wanted = array[:5000].copy().cumsum().get()
-    assert array[:5000].cumsum().get().tobytes() == wanted.tobytes()
+    expected = array[:5000].copy().cumsum().get()
+    assert array[:5000].cumsum().get().tobytes() == expected.tobytes()
     for start in (1,) if IS_SIMULATED else (1, 2, 3):
         moved = array[start : start + 5000]
         assert moved.cumsum().get().tobytes() == moved.copy().cumsum().get().tobytes()
@@ -201,10 +201,10 @@ def test_scan_result_dtypes_match_numpy() -> None:
     for values_ in ([1, np.nan, 2], [-0.0, -0.0], [np.inf, -np.inf, 1]):
         row = np.array(values_, "float32")
         with np.errstate(invalid="ignore"):
-            wanted = row.cumsum(), np.maximum.accumulate(row)
+            expected = row.cumsum(), np.maximum.accumulate(row)
             ours = PyGPU.to_gpu(row)
             got = ours.cumsum().get(), PyGPU.maximum.accumulate(ours).get()
-        for one, numpys in zip(got, wanted, strict=True):
+        for one, numpys in zip(got, expected, strict=True):
             np.testing.assert_array_equal(one, numpys)
             np.testing.assert_array_equal(np.signbit(one[one == 0]), np.signbit(numpys[numpys == 0]))
 
@@ -217,9 +217,9 @@ def test_array_api_cumulative_functions_accept_include_initial() -> None:
         ours, numpys = getattr(PyGPU, name), getattr(np, name)
         for axis in (-1,) if IS_SIMULATED else (0, 1, -1):
             for initial in (False, True):
-                wanted = numpys(host, axis=axis, include_initial=initial)
-                check(ours(array, axis=axis, include_initial=initial), wanted)
-                check(numpys(array, axis=axis, include_initial=initial), wanted)
+                expected = numpys(host, axis=axis, include_initial=initial)
+                check(ours(array, axis=axis, include_initial=initial), expected)
+                check(numpys(array, axis=axis, include_initial=initial), expected)
         with pytest.raises(ValueError, match="axis"):
             ours(array)
     out = PyGPU.zeros((3, 6), "int64")

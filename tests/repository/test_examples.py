@@ -89,7 +89,7 @@ def test_mandelbrot_example_writes_png(tmp_path: Path) -> None:
 
 def test_everywhere_example_prints_same_value_on_each_backend() -> None:
     run = subprocess.run(
-        [sys.executable, str(FOLDER / "everywhere.py")], capture_output=True, text=True, check=True, env=os.environ
+        [sys.executable, str(FOLDER / "all_backends.py")], capture_output=True, text=True, check=True, env=os.environ
     )
     lines = dict(line.split(": ", 1) for line in run.stdout.splitlines())
     assert list(lines) == ["cuda", "hip", "cpu"]
@@ -98,7 +98,7 @@ def test_everywhere_example_prints_same_value_on_each_backend() -> None:
 
 
 def test_waves_example_matches_numpy() -> None:
-    example = load("waves")
+    example = load("water_waves")
     water = example.wall(60, 80)
     expected = example.waves(np, water, 60)
     assert np.abs(expected).max() > 1
@@ -106,40 +106,42 @@ def test_waves_example_matches_numpy() -> None:
 
 
 def test_zones_example_assigns_nearest_city() -> None:
-    example = load("zones")
-    places = example.directions(np.random.default_rng(3).uniform(-89, 89, (20, 2)) * (1, 2))
+    example = load("time_zones")
+    positions = example.directions(np.random.default_rng(3).uniform(-89, 89, (20, 2)) * (1, 2))
     height, width = 12, 24
     latitude = np.pi * (0.5 - (np.arange(height) + 0.5) / height)[:, None] + np.zeros(width)
     longitude = np.pi * (2 * (np.arange(width) + 0.5) / width - 1) + np.zeros((height, 1))
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
-    products = points @ places.T
-    chosen = example.zones(places, width, height).get().ravel()
+    products = points @ positions.T
+    chosen = example.zones(positions, width, height).get().ravel()
     # A point may be equally near to two cities. The example may choose either city.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 
 def test_walks_example_counts_every_walk_at_each_step() -> None:
-    example = load("walks")
-    places = example.walks(300, 40)
-    seen = example.visits(places, 19.0, 50)
+    example = load("random_walks")
+    positions = example.walks(300, 40)
+    seen = example.visits(positions, 19.0, 50)
     assert seen.shape == (50, 40)
     assert (seen.sum(axis=0) == 300).all()
-    middle = np.abs(places.get()) < 0.76  # Select the two histogram intervals next to position 0.
+    middle = np.abs(positions.get()) < 0.76  # Select the two histogram intervals next to position 0.
     assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("waves", (60, 80, 20)), ("walks", (50, 60, 40)), ("zones", (60, 30))])
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("water_waves", (60, 80, 20)), ("random_walks", (50, 60, 40)), ("time_zones", (60, 30))]
+)
 def test_example_writes_picture(name: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
     pillow = pytest.importorskip("PIL.Image")
     example = load(name)
-    data = [FOLDER / "data" / "timezones.csv"] if name == "zones" else []
+    data = [FOLDER / "data" / "timezones.csv"] if name == "time_zones" else []
     example.main(tmp_path / "picture.png", *data, *sizes)
     with pillow.open(tmp_path / "picture.png") as image:
         assert len(image.getcolors(1 << 20)) > 5
 
 
 def test_demo_example_program_matches_numpy_on_any_device(capsys: pytest.CaptureFixture[str]) -> None:
-    load("demo").main()
+    load("feature_tour").main()
     assert "every result is equal to NumPy's" in capsys.readouterr().out
 
 
@@ -192,9 +194,9 @@ def test_option_prices_example_matches_numpy_and_closed_form(programs: dict[str,
 
 
 def test_kmeans_example_finds_groups_and_matches_numpy(programs: dict[str, ModuleType]) -> None:
-    given = points()
-    group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, given, 3, 8))
-    expected = programs["kmeans"].kmeans(np, given, 3, 8)
+    inputs = points()
+    group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, inputs, 3, 8))
+    expected = programs["kmeans"].kmeans(np, inputs, 3, 8)
     np.testing.assert_array_equal(group, expected[0])
     np.testing.assert_allclose(centres, expected[1], rtol=1e-12)
     assert all(len(set(group[first::3])) == 1 for first in range(3))

@@ -13,7 +13,7 @@ from processes import mpi
 
 pytest.importorskip("mpi4py")
 pytestmark = [
-    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="tests/gpu/peers has MPI on GPUs"),
+    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="tests/gpu/interop has MPI on GPUs"),
     pytest.mark.enough_on("cpu"),
     pytest.mark.starts_processes,
 ]

@@ -19,14 +19,14 @@ PYTHON = ROOT / "python/PyGPU/_functions/sorting.py"
 
 @pytest.fixture
 def tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
-    """Return the modules `names`, `stub` and `rust_declarations` from the folder `tools`."""
+    """Return the modules `name_index`, `core_stub` and `rust_declarations` from the folder `tools`."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import names
+    import core_stub
+    import name_index
     import rust_declarations
-    import stub
 
-    yield names, stub, rust_declarations
-    for module in ("names", "stub", "rust_declarations"):
+    yield name_index, core_stub, rust_declarations
+    for module in ("name_index", "core_stub", "rust_declarations"):
         sys.modules.pop(module, None)
 
 
@@ -46,19 +46,19 @@ pub(crate) fn argsort<'py>(a: Own<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
 
 
 def test_files_generated_from_declarations_are_current(tools: Tools) -> None:
-    names, stub, _ = tools
-    declared = names.declared()
-    assert list(names.errors(declared)) == []
-    assert names.INDEX.read_text(encoding="utf-8") == names.index(declared), "run: make names"
-    assert names.TYPES.read_text(encoding="utf-8") == names.types(declared), "run: make names"
-    assert stub.STUB.read_text(encoding="utf-8") == stub.stub(), "run: make names"
+    name_index, core_stub, _ = tools
+    declared = name_index.declared()
+    assert list(name_index.errors(declared)) == []
+    assert name_index.INDEX.read_text(encoding="utf-8") == name_index.index(declared), "run: make names"
+    assert name_index.TYPES.read_text(encoding="utf-8") == name_index.types(declared), "run: make names"
+    assert core_stub.STUB.read_text(encoding="utf-8") == core_stub.stub(), "run: make names"
 
 
 def test_signature_in_declarations_becomes_stub_entry(tools: Tools) -> None:
-    _, stub, rust = tools
+    _, core_stub, rust = tools
     (item,) = rust.items(RUST, FUNCTION)
     assert (item.name, item.line, item.is_documented) == ("argsort", 10, True)
-    assert "\n".join(stub.member(item, {})) == (
+    assert "\n".join(core_stub.member(item, {})) == (
         "def argsort(\n"
         '    a: GPUArray, axis: int | None = -1, *, kind: Literal["a", "b"] = "a, (b", stable: bool = False\n'
         ") -> GPUArray: ..."
@@ -66,7 +66,7 @@ def test_signature_in_declarations_becomes_stub_entry(tools: Tools) -> None:
 
 
 def test_stub_methods_have_types_of_signatures_and_results(tools: Tools) -> None:
-    _, stub, rust = tools
+    _, core_stub, rust = tools
     text = """
 #[pymethods]
 impl PyDevice {
@@ -90,7 +90,7 @@ impl PyDevice {
 
 fn not_exported() {
 """
-    lines = [line for item in rust.items(RUST, text) for line in stub.member(item, {"PyDevice": "Device"})]
+    lines = [line for item in rust.items(RUST, text) for line in core_stub.member(item, {"PyDevice": "Device"})]
     assert lines == [
         "    def __new__(cls, index: DeviceLike = None) -> Self: ...",
         "    @property",
@@ -110,18 +110,18 @@ fn not_exported() {
     ],
 )
 def test_stub_check_finds_function_without_types(tools: Tools, signature: str, message: str) -> None:
-    _, stub, rust = tools
+    _, core_stub, rust = tools
     (item,) = rust.items(RUST, f"/// Text.\n#[pyfunction]\n{signature}\nfn f(a: i32, b: i32) -> i32 {{\n}}\n")
     with pytest.raises(rust.DeclarationError, match=message):
-        list(stub.member(item, {}))
+        list(core_stub.member(item, {}))
 
 
 def test_stub_check_finds_getter_of_unknown_type(tools: Tools) -> None:
-    _, stub, rust = tools
+    _, core_stub, rust = tools
     text = "#[pymethods]\nimpl A {\n    #[getter]\n    fn x(&self) -> Strange {\n    }\n}\n"
     (item,) = rust.items(RUST, text)
     with pytest.raises(rust.DeclarationError, match=r"sorting.rs:4: x: the type in Python is missing"):
-        list(stub.member(item, {}))
+        list(core_stub.member(item, {}))
 
 
 def test_declaration_entries_have_groups_aliases_and_host_parameters(tools: Tools) -> None:
@@ -154,10 +154,10 @@ def test_declaration_check_finds_wrong_entry(tools: Tools, row: str) -> None:
 
 
 def test_declaration_check_finds_undeclared_exported_name(tools: Tools) -> None:
-    _, stub, rust = tools
+    _, core_stub, rust = tools
     exported = list(rust.names(RUST, 'names! {\n    functions "Order": sort;\n}\n'))
     with pytest.raises(rust.DeclarationError, match=r"sorting.rs:2: sort has no types"):
-        stub.check_types([], exported, [])
+        core_stub.check_types([], exported, [])
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_declaration_check_finds_undeclared_exported_name(tools: Tools) -> None:
     ],
 )
 def test_declaration_check_finds_wrong_public_decorator(tools: Tools, text: str, message: str | None) -> None:
-    names, _, _ = tools
-    found = list(names.errors(names.marks(PYTHON, text)))
+    name_index, _, _ = tools
+    found = list(name_index.errors(name_index.marks(PYTHON, text)))
     assert len(found) == (message is not None)
     assert message is None or message in found[0]
 
@@ -189,9 +189,9 @@ def test_declaration_check_finds_wrong_public_decorator(tools: Tools, text: str,
     ],
 )
 def test_declaration_check_finds_unreadable_public_decorator(tools: Tools, text: str, message: str) -> None:
-    names, _, rust = tools
+    name_index, _, rust = tools
     with pytest.raises(rust.DeclarationError, match=message):
-        list(names.marks(PYTHON, text))
+        list(name_index.marks(PYTHON, text))
 
 
 def returned(text: str) -> Iterator[tuple[str, str]]:
@@ -204,9 +204,9 @@ def returned(text: str) -> Iterator[tuple[str, str]]:
 
 
 def test_no_operator_or_function_has_return_type_any(tools: Tools) -> None:
-    names, stub, _ = tools
-    declared = names.declared()
-    files = {one.path for one in declared if one.path.suffix == ".py"} | {stub.STUB}
+    name_index, core_stub, _ = tools
+    declared = name_index.declared()
+    files = {one.path for one in declared if one.path.suffix == ".py"} | {core_stub.STUB}
     found: dict[str, set[str]] = {}
     for text in (path.read_text(encoding="utf-8") for path in files):
         for name, kind in returned(text):

@@ -13,7 +13,7 @@ use pygpu::memory::{Allocation, pool};
 use pygpu::shutdown;
 use pygpu::stream::Stream;
 
-use crate::recording::{Call, Recording};
+use crate::recording_backend::{Call, Recording};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 

@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
 mod bench;
-mod recording;
+mod recording_backend;
 
 use bench::bench;
 use pygpu::array::Array;
@@ -11,7 +11,7 @@ use pygpu::copy::{self, HostBuffer};
 use pygpu::dtype::{DType, ScalarType};
 use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
-use recording::Call;
+use recording_backend::Call;
 
 fn int32() -> DType {
     DType::new(ScalarType::Int32)

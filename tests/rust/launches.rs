@@ -1,9 +1,9 @@
 //! Tests the waits before and after a launch, and the lifetime of a module, on a backend that records every call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
-#![allow(dead_code)] // Other test programs use the remaining items of `recording`.
+#![allow(dead_code)] // Other test programs use the remaining items of `recording_backend`.
 
-mod recording;
+mod recording_backend;
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -15,7 +15,7 @@ use pygpu::kernel::launch::launch;
 use pygpu::kernel::{Arguments, Function, Module};
 use pygpu::memory::{Access, Allocation, BlockUse, pool, retired_objects};
 use pygpu::stream::Stream;
-use recording::{Call, Recording};
+use recording_backend::{Call, Recording};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 

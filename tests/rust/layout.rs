@@ -12,10 +12,10 @@ use pygpu::layout::{
 
 use model::{Model, Step, apply};
 
+#[path = "layout/loop_nests.rs"]
+mod loop_nests;
 #[path = "layout/model.rs"]
 mod model;
-#[path = "layout/walks.rs"]
-mod walks;
 
 #[derive(Clone, Debug)]
 struct Chain {

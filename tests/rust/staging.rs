@@ -3,7 +3,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
-mod recording;
+mod recording_backend;
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -16,7 +16,7 @@ use pygpu::device::Device;
 use pygpu::dtype::{DType, ScalarType};
 use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
-use recording::{Call, DOWN, Recording, UP};
+use recording_backend::{Call, DOWN, Recording, UP};
 
 /// Size of a slot in bytes, in these tests; `LIMIT` is the limit of pinned memory in bytes.
 const SLOT: usize = 64;
@@ -101,12 +101,12 @@ fn upload_to_busy_stream_copies_source_before_return() {
     let bench = bench(3);
     let stream = bench.stream();
     let (mut values, array) = (numbers(100), bench.array(&[100], &stream));
-    let wanted = values.clone();
+    let expected = values.clone();
     bench.driver.lazy.store(true, Relaxed);
     upload(&array, &values, &stream).unwrap();
     values.fill(-5);
     stream.synchronize().unwrap();
-    assert_eq!(download(&array, &stream).unwrap(), wanted);
+    assert_eq!(download(&array, &stream).unwrap(), expected);
 }
 
 /// Enqueues a copy that runs only when a caller waits for the stream.
@@ -359,11 +359,11 @@ proptest! {
         let target = vec![-1; room];
         unsafe { copy::to_host(&side(&target), &array, &stream).unwrap() };
         stream.synchronize().unwrap();
-        let mut wanted = vec![-1; room];
+        let mut expected = vec![-1; room];
         pygpu::layout::for_each_run(&host, &host, |_, at, bytes| {
             let (first, last) = (at as usize / 4, (at + bytes) as usize / 4);
-            wanted[first..last].copy_from_slice(&source[first..last]);
+            expected[first..last].copy_from_slice(&source[first..last]);
         }).unwrap();
-        prop_assert_eq!(target, wanted);
+        prop_assert_eq!(target, expected);
     }
 }

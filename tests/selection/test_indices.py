@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, of_few, outcome, pair, told
+from support import assert_same, assert_same_refusal, of_few, outcome, pair, print_each
 
 SEED = random.randrange(1 << 32)
 MODES = ["raise", "wrap", "clip"]
@@ -43,22 +43,22 @@ def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> No
 
     If the function raises an error, the first argument must be unchanged.
     """
-    target, wanted = PyGPU.to_gpu(host), host.copy("K")
-    numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
+    target, expected = PyGPU.to_gpu(host), host.copy("K")
+    numpys = outcome(lambda: getattr(np, name)(expected, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))
     if numpys[0] == "error":
         assert_same_refusal(ours, numpys)
         assert_same(target, host)
     else:
         assert ours[0] == "value", repr(ours[1])
-        assert_same(target, wanted)
+        assert_same(target, expected)
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, 3])
 def test_take_along_any_axis_matches_numpy(axis: int | None) -> None:
     rng = generator()
     host = rng.integers(0, 100, (4, 5, 3)).astype("float32")
-    for shape in told([(), (2,), (2, 3), (0,)]):
+    for shape in print_each([(), (2,), (2, 3), (0,)]):
         index = rng.integers(-3, 3, shape)
         both("take", host, index, axis)
         both("take", host, index.tolist(), axis)
@@ -93,9 +93,9 @@ def test_take_matches_numpy_for_any_layout() -> None:
     on_device = PyGPU.to_gpu(index)
     assert_same(array[::-1, ::2].take(on_device[:, 0]), host[::-1, ::2].take(index[:, 0]))
     assert_same(array.T.take(on_device.T, 0), host.T.take(index.T, 0))
-    out, wanted = PyGPU.zeros((3, 2, 6), "int32"), np.zeros((3, 2, 6), "int32")
+    out, expected = PyGPU.zeros((3, 2, 6), "int32"), np.zeros((3, 2, 6), "int32")
     assert array.T.take(on_device.T, 0, out) is out
-    assert_same(out, host.T.take(index.T, 0, wanted))
+    assert_same(out, host.T.take(index.T, 0, expected))
     turned = PyGPU.zeros((6, 2, 3), "int32").transpose((1, 2, 0))
     array.T.take(on_device, 0, turned)
     assert_same(turned, host.T.take(index, 0))
@@ -113,16 +113,16 @@ def test_put_repeats_values_and_stores_last_value_for_each_index(count: int) -> 
     rng = generator()
     host = rng.integers(0, 100, (3, 4)).astype("float64")
     values = np.arange(count) + 0.5
-    for host_like in told([host, np.asfortranarray(host), host.astype("int16")]):
+    for host_like in print_each([host, np.asfortranarray(host), host.astype("int16")]):
         written("put", host_like, np.array([[1, -1, 5], [1, 1, 0]]), values)
         written("put", host_like, [2, 3], values.tolist())
     written("put", host, [], values)
     written("put", host, [1], [])
     device = PyGPU.to_gpu(np.asfortranarray(host))[:, ::2]
-    wanted = host[:, ::2].copy()
+    expected = host[:, ::2].copy()
     device.put([0, 4], values)
-    wanted.put([0, 4], values)
-    assert_same(device, wanted)
+    expected.put([0, 4], values)
+    assert_same(device, expected)
     with pytest.raises(ValueError, match="read-only"):
         PyGPU.broadcast_to(PyGPU.zeros(1), (4,)).put([0], 1)
 
@@ -159,7 +159,7 @@ def test_repeat_matches_numpy(repeats: Any) -> None:
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_compress_and_extract_match_numpy(axis: int | None) -> None:
     host = np.arange(12.0).reshape(3, 4)
-    for condition in told([[True, False, True], [0, 3], [], [False] * 3, [True] * 20]):
+    for condition in print_each([[True, False, True], [0, 3], [], [False] * 3, [True] * 20]):
         both("compress", np.array(condition), host, axis)
     assert_same(PyGPU.to_gpu(host).compress([True, False, True], axis), host.compress([True, False, True], axis))
     both("extract", host > 3, host)
@@ -169,7 +169,7 @@ def test_compress_and_extract_match_numpy(axis: int | None) -> None:
 @pytest.mark.parametrize("values", [[1.5], [1.5, 2.5, 3.5], list(range(20)), []], ids=len)
 def test_place_and_putmask_match_numpy(values: list[float]) -> None:
     host = np.arange(12.0).reshape(3, 4)
-    for mask in told([host % 2 == 0, host < 0, np.ones((4, 3), bool), np.ones(3, bool)]):
+    for mask in print_each([host % 2 == 0, host < 0, np.ones((4, 3), bool), np.ones(3, bool)]):
         written("place", host, mask, np.array(values))
         written("putmask", host, mask, np.array(values))
     for name in ("place", "putmask"):

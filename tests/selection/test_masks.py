@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from installed.numpy_version import since_numpy
-from support import assert_same, assert_same_refusal, of_few, outcome, told
+from support import assert_same, assert_same_refusal, of_few, outcome, print_each
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 SEED = random.randrange(1 << 32)
 # Array sizes that are near the sizes of tiles, or so large that several thread blocks share the work.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
@@ -38,16 +38,16 @@ def generator() -> np.random.Generator:
 def test_mask_of_any_size_and_density_matches_numpy(size: int) -> None:
     rng = generator()
     host = rng.integers(0, 1000, size).astype("float32")
-    for density in told(DENSITIES):
+    for density in print_each(DENSITIES):
         mask = mask_of(rng, size, density)
         array, on_device = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
         assert_same(array[on_device], host[mask])
         assert_same(on_device.nonzero()[0], mask.nonzero()[0])
         values = np.arange(mask.sum(), dtype="float32") + 0.5
-        target, wanted = PyGPU.to_gpu(host), host.copy()
+        target, expected = PyGPU.to_gpu(host), host.copy()
         target[on_device] = PyGPU.to_gpu(values)
-        wanted[mask] = values
-        assert_same(target, wanted)
+        expected[mask] = values
+        assert_same(target, expected)
 
 
 @pytest.mark.skipif(IS_SIMULATED, reason="takes long there")
@@ -78,9 +78,9 @@ def test_mask_selects_elements_of_any_item_size(dtype: str) -> None:
     array, on_device = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
     assert_same(array[on_device], host[mask])
     array[on_device] = PyGPU.to_gpu(host[mask][::-1].copy())
-    wanted = host.copy()
-    wanted[mask] = host[mask][::-1]
-    assert_same(array, wanted)
+    expected = host.copy()
+    expected[mask] = host[mask][::-1]
+    assert_same(array, expected)
 
 
 def test_mask_of_any_layout_selects_elements_in_c_order() -> None:
@@ -88,7 +88,7 @@ def test_mask_of_any_layout_selects_elements_in_c_order() -> None:
     host = rng.integers(0, 1000, (12, 10, 8)).astype("int32")
     mask = mask_of(rng, host.shape)
     array, on_device = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
-    for view in told([np.s_[::-1], np.s_[:, ::2], np.s_[..., 3], np.s_[2:, 1::3, ::-2]]):
+    for view in print_each([np.s_[::-1], np.s_[:, ::2], np.s_[..., 3], np.s_[2:, 1::3, ::-2]]):
         assert_same(array[view][on_device[view]], host[view][mask[view]])
         for ours, numpys in zip(on_device[view].nonzero(), mask[view].nonzero(), strict=True):
             assert_same(ours, numpys)
@@ -119,18 +119,18 @@ def test_mask_can_be_combined_with_other_indices_in_one_key() -> None:
         (False,),
         (Ellipsis, np.array(True)),
     ]
-    for key in told(keys):
+    for key in print_each(keys):
         moved = tuple(PyGPU.to_gpu(one) if isinstance(one, np.ndarray) else one for one in key)
         assert_same(array[moved], host[key])
         assert_same(array[key], host[key])
-        target, wanted = PyGPU.to_gpu(host), host.copy()
+        target, expected = PyGPU.to_gpu(host), host.copy()
         target[moved] = -1
-        wanted[key] = -1
-        assert_same(target, wanted)
+        expected[key] = -1
+        assert_same(target, expected)
         values = np.arange(host[key].size).reshape(host[key].shape)
         target[moved] = PyGPU.to_gpu(values)
-        wanted[key] = values
-        assert_same(target, wanted)
+        expected[key] = values
+        assert_same(target, expected)
 
 
 def test_masked_assignment_of_scalar_or_row_matches_numpy() -> None:
@@ -171,7 +171,7 @@ def test_masked_assignment_rejects_masks_and_values_like_numpy() -> None:
     host = np.arange(12.0).reshape(3, 4)
     array = PyGPU.to_gpu(host)
     mask = host > 4
-    for key, value in told(
+    for key, value in print_each(
         [
             (np.ones(4, bool), 1),
             (np.ones((3, 3), bool), 1),
@@ -217,7 +217,7 @@ def test_mask_selects_from_read_only_array() -> None:
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (0, 3), (40, 500)], ids=str)
 def test_nonzero_argwhere_and_flatnonzero_match_numpy(shape: tuple[int, ...]) -> None:
     host = generator().integers(-1, 2, shape)
-    for dtype in told(of_few(["int64", "float32", "bool", "int8", "complex64"], ["int64", "bool"])):
+    for dtype in print_each(of_few(["int64", "float32", "bool", "int8", "complex64"], ["int64", "bool"])):
         twin = host.astype(dtype)
         array = PyGPU.to_gpu(twin)
         for found in (array.nonzero(), PyGPU.nonzero(array), np.nonzero(array), PyGPU.where(array), np.where(array)):
@@ -238,7 +238,7 @@ def test_0d_array_is_rejected_by_nonzero_and_accepted_by_argwhere() -> None:
 
 @pytest.mark.skipif(not IS_SIMULATED, reason="counts the calls of the simulated driver")
 def test_masks_and_indices_are_not_copied_to_host() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     host = np.arange(20_000.0)
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(host % 3 == 0)

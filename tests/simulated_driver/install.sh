@@ -17,5 +17,5 @@ install hip libamdhip64.so.7
 install nvrtc libnvrtc.so.12
 install hiprtc libhiprtc.so.7
 # Names of each vendor's mathematical libraries that the simulated one replaces in part.
-install mathematics libcublas.so.12 libhipblas.so.3 libcufft.so.11 libhipfft.so.0 libcurand.so.10 libhiprand.so.1 \
+install libraries libcublas.so.12 libhipblas.so.3 libcufft.so.11 libhipfft.so.0 libcurand.so.10 libhiprand.so.1 \
     libcusolver.so.11 libhipsolver.so.1

@@ -14,9 +14,9 @@ RNG = np.random.default_rng(7)
 SAMPLE = RNG.integers(0, 17, (300, 3))
 
 
-def assert_same_histogram(got: Any, wanted: Any) -> None:
-    np.testing.assert_equal(len(got), len(wanted))
-    for ours, numpys in zip(got, wanted, strict=True):
+def assert_same_histogram(got: Any, expected: Any) -> None:
+    np.testing.assert_equal(len(got), len(expected))
+    for ours, numpys in zip(got, expected, strict=True):
         if isinstance(numpys, tuple | list):
             assert_same_histogram(ours, numpys)
         else:

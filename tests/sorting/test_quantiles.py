@@ -41,12 +41,12 @@ def values(shape: Any, dtype: str, nan: float = 0.0) -> np.ndarray:
     return np.where(rng.random(shape) < nan, np.array(np.nan, dtype), result).astype(dtype)
 
 
-def check(got: Any, wanted: Any) -> None:
-    wanted = np.asarray(wanted)
+def check(got: Any, expected: Any) -> None:
+    expected = np.asarray(expected)
     assert isinstance(got, PyGPU.GPUArray)
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
-    eps = np.finfo(wanted.dtype).eps if wanted.dtype.kind == "f" else 0
-    np.testing.assert_allclose(got.get(), wanted, rtol=2 * eps, atol=0)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    eps = np.finfo(expected.dtype).eps if expected.dtype.kind == "f" else 0
+    np.testing.assert_allclose(got.get(), expected, rtol=2 * eps, atol=0)
 
 
 @pytest.mark.sampled(on="cuda")

@@ -36,10 +36,10 @@ def test_searchsorted_matches_numpy(dtype: str) -> None:
     for length in (0, 1, 5, 1000, 5000):
         sorted_ = np.sort(values(rng, length, dtype))
         for shape in ((), (0,), (7,), (40, 3)):
-            wanted = values(rng, shape, dtype)
+            expected = values(rng, shape, dtype)
             for side in ("left", "right"):
-                got = PyGPU.searchsorted(PyGPU.to_gpu(sorted_), PyGPU.to_gpu(wanted), side)
-                assert_same(got, np.searchsorted(sorted_, wanted, side))
+                got = PyGPU.searchsorted(PyGPU.to_gpu(sorted_), PyGPU.to_gpu(expected), side)
+                assert_same(got, np.searchsorted(sorted_, expected, side))
 
 
 def test_searchsorted_matches_numpy_for_any_layout_and_dtype() -> None:
@@ -99,12 +99,12 @@ def test_partition_separates_smaller_from_larger_elements(dtype: str) -> None:
     array = PyGPU.to_gpu(host)
     for axis, kth in ((-1, 40), (0, 1), (None, [5, 250]), (1, -3)):
         along = 0 if axis is None else axis
-        wanted = np.sort(host, axis).take(kth, along)
+        expected = np.sort(host, axis).take(kth, along)
         for got in (PyGPU.partition(array, kth, axis).get(), np.partition(array, kth, axis).get()):
-            np.testing.assert_array_equal(got.take(kth, along), wanted)
-        places = PyGPU.argpartition(array, kth, axis).get()
+            np.testing.assert_array_equal(got.take(kth, along), expected)
+        positions = PyGPU.argpartition(array, kth, axis).get()
         elements = host.ravel() if axis is None else host
-        np.testing.assert_array_equal(np.take_along_axis(elements, places, along).take(kth, along), wanted)
+        np.testing.assert_array_equal(np.take_along_axis(elements, positions, along).take(kth, along), expected)
     copied = PyGPU.to_gpu(host)
     assert copied.partition(10, axis=1) is None
     np.testing.assert_array_equal(copied.get()[:, 10], np.sort(host)[:, 10])
@@ -150,7 +150,7 @@ def test_searchsorted_and_sort_can_be_captured() -> None:
         PyGPU.searchsorted(PyGPU.sort(array), v)
         stream.synchronize()
         stream.begin_capture()
-        places = PyGPU.searchsorted(PyGPU.sort(array), v)
+        positions = PyGPU.searchsorted(PyGPU.sort(array), v)
         median = PyGPU.median(array)
         with pytest.raises(PyGPU.NotSupportedError):
             PyGPU.unique(array)
@@ -159,5 +159,5 @@ def test_searchsorted_and_sort_can_be_captured() -> None:
             array.set(host * turn)
             graph.launch(stream)
             stream.synchronize()
-            assert_same(places, np.searchsorted(np.sort(host * turn), v.get()))
+            assert_same(positions, np.searchsorted(np.sort(host * turn), v.get()))
             assert median.item() == np.median(host * turn)

@@ -52,9 +52,9 @@ def values(rng: np.random.Generator, shape: Any, dtype: str, most: int = 50) -> 
     return np.where(rng.random(shape) < 0.1, np.array(-0.0, kind), result)
 
 
-def check(got: Any, wanted: Any) -> None:
+def check(got: Any, expected: Any) -> None:
     several = got if isinstance(got, tuple) else (got,)
-    others = wanted if isinstance(wanted, tuple) else (wanted,)
+    others = expected if isinstance(expected, tuple) else (expected,)
     assert len(several) == len(others)
     for one, other in zip(several, others, strict=True):
         assert isinstance(one, PyGPU.GPUArray)
@@ -70,10 +70,10 @@ def test_unique_with_indices_inverse_and_counts_matches_numpy(dtype: str) -> Non
         host = values(rng, length, dtype, int(rng.choice([2, 50, 120])))
         array = PyGPU.to_gpu(host)
         check(PyGPU.unique(array), np.unique(host))
-        wanted = np.unique(host, True, True, True)
-        check(PyGPU.unique(array, True, True, True), wanted)
-        check(PyGPU.unique(array, return_counts=True), (wanted[0], wanted[3]))
-        check(PyGPU.unique(array, return_inverse=True), (wanted[0], wanted[2]))
+        expected = np.unique(host, True, True, True)
+        check(PyGPU.unique(array, True, True, True), expected)
+        check(PyGPU.unique(array, return_counts=True), (expected[0], expected[3]))
+        check(PyGPU.unique(array, return_inverse=True), (expected[0], expected[2]))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
@@ -102,14 +102,14 @@ def test_unique_of_any_layout_uses_c_order_of_elements() -> None:
 def test_array_api_unique_functions_return_each_nan_separately(dtype: str) -> None:
     host = values(generator(), (40, 25), dtype)
     array = PyGPU.to_gpu(host)
-    got, wanted = PyGPU.unique_all(array), np.unique_all(host)
-    assert got._fields == wanted._fields
+    got, expected = PyGPU.unique_all(array), np.unique_all(host)
+    assert got._fields == expected._fields
     # NumPy does not specify the order of complex NaNs, so only the numbers of results are compared.
     if host.dtype.kind == "c":
         assert got.counts.sum().item() == host.size
-        assert got.values.size == wanted.values.size
+        assert got.values.size == expected.values.size
         return
-    check(tuple(got), tuple(wanted))
+    check(tuple(got), tuple(expected))
     check(tuple(PyGPU.unique_counts(array)), tuple(np.unique_counts(host)))
     once, numbers = PyGPU.unique_inverse(array)
     np.testing.assert_array_equal(once.get()[numbers.get()], host)
@@ -168,8 +168,8 @@ def test_unique_rejects_dtype_without_order() -> None:
 def test_unique_accepts_array_with_axis_of_length_0_like_numpy(shape: tuple[int, ...]) -> None:
     host = np.zeros(shape)
     for axis in range(len(shape)):
-        wanted = np.unique(host, True, True, True, axis=axis)
+        expected = np.unique(host, True, True, True, axis=axis)
         ours = PyGPU.unique(PyGPU.to_gpu(host), True, True, True, axis=axis)
-        for one, judges in zip(ours, wanted, strict=True):
+        for one, judges in zip(ours, expected, strict=True):
             assert one.shape == judges.shape
             np.testing.assert_array_equal(one.get(), judges)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from PyGPU._native import host_sorting
+import simulated_driver
+from PyGPU._host_arrays import sorting
 from support import assert_same, assert_same_refusal, outcome
 
 PyGPU.device_count()
 # Only a few cases of each kind run on a simulated GPU, because a simulated GPU compiles each kernel as a host program.
-IS_SIMULATED = simulated.driver() is not None
+IS_SIMULATED = simulated_driver.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
 FEW = ["bool", "int8", "float16", "float32", "uint64", "complex64", "complex128"]
@@ -80,7 +80,7 @@ def test_sort_along_any_axis_of_any_layout_matches_numpy(length: int, dtype: str
 def test_descending_sort_puts_nan_last(length: int, dtype: str) -> None:
     host = values(length, dtype)
     order = PyGPU.argsort(PyGPU.to_gpu(host), descending=True).get()
-    np.testing.assert_array_equal(order, host_sorting.argsort(host, 0, True))
+    np.testing.assert_array_equal(order, sorting.argsort(host, 0, True))
     assert sorted(order) == list(range(length))
     np.testing.assert_array_equal(PyGPU.sort(PyGPU.to_gpu(host), descending=True).get(), host[order])
 
@@ -101,10 +101,10 @@ def test_in_place_sort_does_not_change_address_of_array(length: int, dtype: str)
     assert array.ptr == address
     np.testing.assert_array_equal(array.get(), np.sort(host))
     whole = PyGPU.to_gpu(host)
-    part, wanted = whole[::-1, 5:-3:2], host.copy()
+    part, expected = whole[::-1, 5:-3:2], host.copy()
     part.sort(axis=0)
-    wanted[::-1, 5:-3:2].sort(axis=0)
-    np.testing.assert_array_equal(whole.get(), wanted)
+    expected[::-1, 5:-3:2].sort(axis=0)
+    np.testing.assert_array_equal(whole.get(), expected)
 
 
 def test_signs_of_zeros_are_unchanged_by_sort() -> None:

@@ -143,8 +143,8 @@ def test_capture_rejects_launch_with_pycuda_host_arguments(kind: str, pinned: bo
     # the results back. PyGPU raises the error before pinned memory becomes part of the graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
-    given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
-    arguments = (bench.array, given) if kind == "In" else (given, bench.array)
+    handler = getattr(driver, kind)(bench.pinned if pinned else bench.host)
+    arguments = (bench.array, handler) if kind == "In" else (handler, bench.array)
     bench.stream.begin_capture()
     with bench.stream:
         bench.other.fill(1.5)
@@ -227,7 +227,7 @@ np.testing.assert_array_equal(a.get(), expected)
 def test_capture_without_compiler_accepts_fill_and_rejects_scattered_copy() -> None:
     # A former defect: the fallback, which copies elements through the host, became part of the capture.
     script = """
-import numpy as np, PyGPU, simulated
+import numpy as np, PyGPU, simulated_driver
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))
 stream = PyGPU.Stream(non_blocking=True)
 stream.begin_capture()
@@ -243,7 +243,7 @@ stream.end_capture().launch(stream)
 expected = np.zeros((20, 20, 9, 9))
 expected[::2, ::2, ::2, ::2] = 1.5
 np.testing.assert_array_equal(a.get(), expected)
-assert simulated.driver() is None or simulated.driver().reports() == []
+assert simulated_driver.driver() is None or simulated_driver.driver().reports() == []
 """
     folder = Path(__file__).parents[1] / "helpers"
     environment = {**child_environment(folder), "PYGPU_STRIDED_COPY": "driver"}

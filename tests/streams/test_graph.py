@@ -275,7 +275,7 @@ def test_generated_kernels_and_strided_copies_are_captured() -> None:
     np.testing.assert_array_equal(a.get(), host)
     for turn in (1, 2):
         graph.launch()
-        wanted = host * 2**turn
-        np.testing.assert_array_equal(a.get(), wanted)
-        np.testing.assert_array_equal(turned.get(), wanted.T)
-        assert found.get() == wanted.sum()
+        expected = host * 2**turn
+        np.testing.assert_array_equal(a.get(), expected)
+        np.testing.assert_array_equal(turned.get(), expected.T)
+        assert found.get() == expected.sum()

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-import hostile_peer
+import hostile_consumer
 import PyGPU
-import simulated
+import simulated_driver
 
 HIP = PyGPU.backend_name() == "hip"
 SHAPE = (6, 8)
@@ -32,7 +32,7 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
     """Make the simulated driver delay work at random, so that a test with a missing wait gets wrong values."""
     PyGPU.zeros(1)
-    with simulated.delayed(request.param):
+    with simulated_driver.delayed(request.param):
         yield
 
 
@@ -161,7 +161,7 @@ def test_pinned_memory_is_not_reused_while_pending_copy_reads_it() -> None:
 
 def test_exported_memory_is_freed_after_work_of_consumer() -> None:
     PyGPU.zeros(1)
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("foreign work is started through the simulated driver")
     stream = PyGPU.Stream(non_blocking=True)
@@ -177,7 +177,7 @@ class Lender:
     """Imitate an array of another library on the default stream, exported by the CUDA array interface or by DLPack."""
 
     def __init__(self, array: PyGPU.GPUArray, way: str) -> None:
-        self.capsule = hostile_peer.library().wrap(array.__dlpack__(stream=0 if HIP else 1, max_version=(1, 0)), 0)
+        self.capsule = hostile_consumer.library().wrap(array.__dlpack__(stream=0 if HIP else 1, max_version=(1, 0)), 0)
         if way == "interface":
             names = {"shape": array.shape, "typestr": "|u1", "version": 3, "stream": 1}
             self.__cuda_array_interface__ = {**names, "data": (array.ptr, False)}
@@ -194,7 +194,7 @@ class Lender:
 @pytest.mark.parametrize("again", ["interface", "tensor"])
 def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again: str) -> None:
     block = PyGPU.zeros(100, "uint8")
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("foreign work is started through the simulated driver")
     foreign = driver.foreign_stream()
@@ -214,7 +214,7 @@ def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again:
 def test_pinned_memory_is_not_reused_while_other_library_copies_from_it() -> None:
     a = PyGPU.zeros(100, "uint8")
     PyGPU.synchronize()
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     if driver is None:
         pytest.skip("foreign work is started through the simulated driver")
     stream = PyGPU.Stream(non_blocking=True)

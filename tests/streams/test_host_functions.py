@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 ON_CPU = PyGPU.backend_name() == "cpu"
 gpu_only = pytest.mark.skipif(ON_CPU, reason="on the CPU the function runs at once, and may use arrays")
@@ -118,17 +118,17 @@ def test_launches_of_3000_host_functions_return() -> None:
 
 
 def test_python_threads_run_while_host_function_waits_for_them() -> None:
-    stream, asked, answered = PyGPU.Stream(), threading.Event(), threading.Event()
+    stream, requested, answered = PyGPU.Stream(), threading.Event(), threading.Event()
 
     def answer() -> None:
-        asked.wait()
+        requested.wait()
         answered.set()
 
     thread = threading.Thread(target=answer)
     thread.start()
 
     def ask() -> None:
-        asked.set()
+        requested.set()
         assert answered.wait(60)
 
     stream.launch_host_function(ask)
@@ -178,15 +178,15 @@ def test_work_after_failed_host_function_still_runs() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_second_error_of_host_functions_goes_to_unraisablehook(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda argument: told.append((argument.exc_type, argument.object)))
+    errors = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda argument: errors.append((argument.exc_type, argument.object)))
     stream = PyGPU.Stream()
     second = Callback(lambda: [].pop())
     stream.launch_host_function(Callback(lambda: 1 / 0))
     stream.launch_host_function(second)
     with pytest.raises(ZeroDivisionError):
         stream.synchronize()
-    assert told == [(IndexError, second)]
+    assert errors == [(IndexError, second)]
 
 
 def test_launch_host_function_rejects_non_callables() -> None:
@@ -199,24 +199,24 @@ def test_launch_host_function_rejects_non_callables() -> None:
 
 @gpu_only
 def test_host_function_that_uses_gpu_raises_error() -> None:
-    array, told = PyGPU.zeros(4), []
+    array, errors = PyGPU.zeros(4), []
 
     def use() -> None:
         for work in (array.get, PyGPU.synchronize, PyGPU.Stream, lambda: PyGPU.zeros(1 << 20)):
             with pytest.raises(PyGPU.NotSupportedError, match="let it tell another thread") as refused:
                 work()
-            told.append(str(refused.value))
+            errors.append(str(refused.value))
 
     stream = PyGPU.Stream()
     stream.launch_host_function(use)
     stream.synchronize()
-    assert len(told) == 4
+    assert len(errors) == 4
 
 
-@pytest.mark.skipif(simulated.driver() is None, reason="needs a driver that refuses on demand")
+@pytest.mark.skipif(simulated_driver.driver() is None, reason="needs a driver that refuses on demand")
 @pytest.mark.provokes_errors
 def test_failed_launch_releases_host_function() -> None:
-    driver = simulated.driver()
+    driver = simulated_driver.driver()
     assert driver is not None
     function = Callback()
     alive = weakref.ref(function)
@@ -381,7 +381,7 @@ stream = PyGPU.Stream()
 stream.launch_host_function(lambda: 1 / 0)
 while not stream.query():
     time.sleep(0.001)
-sys.unraisablehook = lambda told: print(told.exc_type.__name__)
+sys.unraisablehook = lambda argument: print(argument.exc_type.__name__)
 """
     assert run(program) == "ZeroDivisionError\n"
 

@@ -1,6 +1,6 @@
-"""Test that type checkers accept the valid programs in tests/typing, and find each error of `wrong.py`.
+"""Test that type checkers accept the valid programs in tests/typing, and find each error of `type_errors.py`.
 
-The checkers read the stubs that are generated from the declarations. A line of `wrong.py` that ends in ``# error:
+The checkers read the stubs that are generated from the declarations. A line of `type_errors.py` that ends in ``# error:
 code`` must have an error with mypy's code `code`, and no other line may have an error.
 """
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent
-RIGHT = sorted(path for path in FOLDER.glob("*.py") if path.stem not in ("test_types", "wrong"))
-WRONG = FOLDER / "wrong.py"
+RIGHT = sorted(path for path in FOLDER.glob("*.py") if path.stem not in ("test_types", "type_errors"))
+WRONG = FOLDER / "type_errors.py"
 ERROR = re.compile(r"^(?P<file>.*?):(?P<line>\d+): error: .*\[(?P<code>[a-z-]+)\]$", re.MULTILINE)
 
 Errors = dict[tuple[str, int], set[str]]

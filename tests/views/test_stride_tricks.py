@@ -29,16 +29,16 @@ LAYOUTS = {
 def test_as_strided_view_matches_numpy(shape: Any, strides: Any) -> None:
     for part in (lambda a: a, lambda a: a[1], lambda a: a[1:, 2:]):
         host, device = part(HOST), part(PyGPU.to_gpu(HOST))
-        wanted = outcome(lambda host=host: numpys.as_strided(host, shape, strides))
+        expected = outcome(lambda host=host: numpys.as_strided(host, shape, strides))
         got = outcome(lambda device=device: ours.as_strided(device, shape, strides))
-        if wanted[0] == "error":
-            assert_same_refusal(got, wanted)
+        if expected[0] == "error":
+            assert_same_refusal(got, expected)
         elif host is HOST and strides == [-4]:
             # With these strides NumPy reads memory before the array's block, so its result is undefined.
             assert_same_refusal(got, ("error", ValueError()))
         else:
-            assert_same(got[1], wanted[1])
-            assert_same_layout(got[1], wanted[1], (device, host))
+            assert_same(got[1], expected[1])
+            assert_same_layout(got[1], expected[1], (device, host))
 
 
 def test_as_strided_rejects_view_beyond_memory_block() -> None:
@@ -84,13 +84,13 @@ WINDOWS = [
 def test_sliding_window_view_matches_numpy(layout: str) -> None:
     host, device = LAYOUTS[layout](HOST), LAYOUTS[layout](PyGPU.to_gpu(HOST))
     for window, axis in WINDOWS:
-        wanted = outcome(lambda window=window, axis=axis: numpys.sliding_window_view(host, window, axis))
+        expected = outcome(lambda window=window, axis=axis: numpys.sliding_window_view(host, window, axis))
         for function in (ours.sliding_window_view, numpys.sliding_window_view):
             got = outcome(lambda f=function, window=window, axis=axis: f(device, window, axis))
-            if wanted[0] == "error":
-                assert_same_refusal(got, wanted)
+            if expected[0] == "error":
+                assert_same_refusal(got, expected)
             else:
-                assert_same(got[1], wanted[1])
+                assert_same(got[1], expected[1])
                 assert not got[1].flags.writeable
 
 

@@ -35,12 +35,12 @@ def crates() -> list[dict[str, Any]]:
         (package["name"], package["version"]): package["license"]
         for package in json.loads(licenses.cargo("metadata", "--format-version", "1"))["packages"]
     }
-    found = []
+    packages = []
     for package in locked:
         key = package["name"], package["version"]
         if key in linked:
             reference = f"pkg:cargo/{key[0]}@{key[1]}"
-            found.append(
+            packages.append(
                 {
                     "type": "library",
                     "bom-ref": reference,
@@ -51,7 +51,7 @@ def crates() -> list[dict[str, Any]]:
                     "licenses": [{"expression": LICENCES.get(declared[key], declared[key])}],
                 }
             )
-    return found
+    return packages
 
 
 def carried_headers() -> dict[str, Any]:

@@ -45,17 +45,19 @@ def errors(expected: str, texts: dict[str, str], tag: str | None = None) -> Iter
     date, notes = dated.get(expected, (None, ""))
     if date is None or not notes:
         yield f"CHANGELOG.md has no section '## [{expected}] - DATE' with a text"
-    places = {
+    patterns = {
         "CITATION.cff": rf"^version: {re.escape(expected)}$",
         "python/PyGPU/share/pkgconfig/pygpu.pc": rf"^Version: {re.escape(expected)}$",
         "Cargo.lock": rf'^name = "pygpu-python"\nversion = "{re.escape(expected)}"$',
     }
-    for name, pattern in places.items():
+    for name, pattern in patterns.items():
         if not re.search(pattern, texts[name], re.MULTILINE):
             yield f"{name} does not have the version {expected}"
     if date and f"date-released: {date}" not in texts["CITATION.cff"]:
         yield f"CITATION.cff does not have the date {date} of CHANGELOG.md"
-    other = {found for found in re.findall(r"pygpu-(\d[\w.]*)-cp311", texts["docs/install.md"]) if found != expected}
+    other = {
+        version for version in re.findall(r"pygpu-(\d[\w.]*)-cp311", texts["docs/install.md"]) if version != expected
+    }
     if other:
         yield f"docs/install.md names a wheel of {', '.join(sorted(other))} instead of {expected}"
     if tag is not None and tag != f"v{expected}":
@@ -71,12 +73,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tag", help="the tag of the release, such as v0.2.0")
     parser.add_argument("--notes", action="store_true", help="print the changelog's section of the version")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     expected = version()
-    if found := list(errors(expected, {name: read(name) for name in FILES}, given.tag)):
-        print("\n".join(found), file=sys.stderr)
+    if messages := list(errors(expected, {name: read(name) for name in FILES}, arguments.tag)):
+        print("\n".join(messages), file=sys.stderr)
         return 1
-    print(sections(read("CHANGELOG.md"))[expected][1] if given.notes else f"version {expected}")
+    print(sections(read("CHANGELOG.md"))[expected][1] if arguments.notes else f"version {expected}")
     return 0
 
 

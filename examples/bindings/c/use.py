@@ -11,7 +11,7 @@ import heat_c as heat
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check, expect
+from binding_checks import check, expect
 
 check(heat)
 expect(TypeError, lambda: heat.step(gpuarray.zeros((2, 2)), None), "source: float32 is needed")

@@ -11,7 +11,7 @@ from heat_cffi import ffi, lib
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check
+from binding_checks import check
 
 
 def pointer(x: gpuarray.GPUArray, name: str, ndim: int, write: bool = False) -> Any:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check, expect
+from binding_checks import check, expect
 
 library = ctypes.CDLL(str(Path(sys.argv[1]).resolve() / "libheat.so"))
 stream_type = ctypes.c_void_p

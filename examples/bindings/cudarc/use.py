@@ -10,7 +10,7 @@ import numpy as np
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import expect
+from binding_checks import expect
 
 rust = ctypes.CDLL(str(Path(sys.argv[1]).resolve() / "libheat_cudarc.so"))
 vector = gpuarray.as_argtype("float32", ndim=1, flags="C_CONTIGUOUS, WRITEABLE")

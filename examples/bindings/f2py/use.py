@@ -11,7 +11,7 @@ import numpy as np
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check
+from binding_checks import check
 
 # f2py has no function addresses: the library's own function frees memory.
 heat_free = ctypes.CDLL(str(Path(heat_f2py.__file__).with_name("libheat.so"))).heat_free
@@ -69,10 +69,10 @@ def total(x: gpuarray.GPUArray) -> float:
 
 def new(count: int) -> gpuarray.GPUArray:
     """Take ownership of the library's memory, which its own function frees."""
-    place = heat_f2py.create(count)
-    if not place:
+    address = heat_f2py.create(count)
+    if not address:
         raise MemoryError(f"heat_new({count})")
-    return gpuarray.from_pointer(place, count, "float32", owner=heat_free)
+    return gpuarray.from_pointer(address, count, "float32", owner=heat_free)
 
 
 def where(x: gpuarray.GPUArray) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check, expect, one_step
+from binding_checks import check, expect, one_step
 
 fortran = ctypes.CDLL(str(Path(sys.argv[1]).resolve() / "libheat_fortran.so"))
 number, stream_type = ctypes.c_int64, ctypes.c_void_p

@@ -9,7 +9,7 @@ import heat_nanobind
 import PyGPU as gpuarray
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check, expect
+from binding_checks import check, expect
 
 
 def new(count: int) -> gpuarray.GPUArray:

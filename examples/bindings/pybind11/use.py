@@ -10,7 +10,7 @@ import PyGPU as gpuarray
 from PyGPU import driver
 
 sys.path.append(str(Path(__file__).parents[1]))
-from check import check, expect
+from binding_checks import check, expect
 
 check(heat)
 

@@ -10,9 +10,9 @@ import PyGPU as gpuarray
 @triton.jit
 def scale(x, factor, count, BLOCK: tl.constexpr):
     """Multiply in place."""
-    places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = places < count
-    tl.store(x + places, tl.load(x + places, mask=inside) * factor, mask=inside)
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < count
+    tl.store(x + offsets, tl.load(x + offsets, mask=inside) * factor, mask=inside)
 
 
 a = gpuarray.to_gpu(np.arange(1000, dtype=np.float32))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy
 
 import PyGPU
-from PyGPU._native.observability import progress as bars
+from PyGPU._observability import progress as bars
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB]

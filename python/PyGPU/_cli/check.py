@@ -19,8 +19,8 @@ from os import environ
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PyGPU._cli import check_streams, local_arrays, run_observed
-from PyGPU._native.observability import progress as bars
+from PyGPU._cli import check_streams, record_arrays, run_comparison
+from PyGPU._observability import progress as bars
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
 # Pattern of a line of the sanitizer's report that names a function and source line of a kernel.
@@ -42,7 +42,7 @@ class RunResult(NamedTuple):
     status: int
     output: list[str]
     errors: list[str]
-    held: "local_arrays.Held"
+    held: "run_comparison.Held"
 
 
 class Finding(NamedTuple):
@@ -90,7 +90,7 @@ def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> 
     record_file.unlink(missing_ok=True)
     try:
         process = subprocess.run(
-            [sys.executable, run_observed.__file__, str(record_file), *program],
+            [sys.executable, record_arrays.__file__, str(record_file), *program],
             env={**environ, **run.settings},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -102,7 +102,7 @@ def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> 
     except subprocess.TimeoutExpired:
         return RunResult(-1, [], [f"it did not end within {limit} seconds"], {})
     return RunResult(
-        process.returncode, process.stdout.splitlines(), process.stderr.splitlines(), local_arrays.read(record_file)
+        process.returncode, process.stdout.splitlines(), process.stderr.splitlines(), run_comparison.read(record_file)
     )
 
 
@@ -213,7 +213,7 @@ def search(
         elif not is_sanitized and len(results) > 2:
             first, second = results["as it is"], results["once more"]
             differs = difference(first.output, second.output, result.output)
-            differs = differs or local_arrays.difference(first.held, second.held, result.held)
+            differs = differs or run_comparison.difference(first.held, second.held, result.held)
             if differs is not None:
                 order_dependent.append((run.name, differs))
         for message_text in messages:

@@ -11,13 +11,13 @@ from PyGPU import BackendUnavailableError, __version__, backend_name, config, sh
 from PyGPU._cli import (
     bench as timing,
     check as checking,
-    environment,
+    environment_variables,
     run as running,
     test as testing,
     warm as compiling,
 )
-from PyGPU._cli.closed_pipe import quiet_end
-from PyGPU._native import include_paths
+from PyGPU._cli.broken_pipe import quiet_end
+from PyGPU._paths import include_paths
 
 _PATH_OPTIONS = {
     "--includes": (lambda: f"-I{include_paths.get_include()}", "print the compiler's option for the headers"),
@@ -39,7 +39,7 @@ def _show(arguments: argparse.Namespace) -> None:
         print(json.dumps(config(), indent=1, default=_json_value))
     else:
         show_config()
-        for line in environment.environment_lines(environ):
+        for line in environment_variables.environment_lines(environ):
             print(line)
 
 

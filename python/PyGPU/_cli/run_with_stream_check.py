@@ -32,8 +32,8 @@ def main() -> None:
     report_file, program = Path(sys.argv[1]), sys.argv[2]
     sys.argv = sys.argv[2:]
     sys.path[0] = str(Path(program).resolve().parent)
-    from PyGPU._cli.closed_pipe import quiet_end
-    from PyGPU._native.observability import stream_check
+    from PyGPU._cli.broken_pipe import quiet_end
+    from PyGPU._streams import stream_check
 
     with quiet_end(), report_file.open("a", errors="backslashreplace") as file:
 

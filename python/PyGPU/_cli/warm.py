@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy
 
 import PyGPU
-from PyGPU._native.observability import progress as bars
+from PyGPU._observability import progress as bars
 
 DTYPES = ["bool", "int32", "int64", "float32", "float64", "complex64"]
 FUNCTIONS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from PyGPU._cupy.missing import missing_module
+from PyGPU._cupy.missing_names import missing_module
 from PyGPU._names.public import public
 from PyGPU._protocols.package_alias import foreign_modules, install_alias, installed_elsewhere, remove_alias
 

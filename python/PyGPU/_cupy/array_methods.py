@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 from PyGPU._functions.accumulation import at
-from PyGPU._native.public.docstrings import documented_like
+from PyGPU._names.docstrings import documented_like
 
 __all__ = ["ptp", "scatter_add", "scatter_max", "scatter_min"]
 

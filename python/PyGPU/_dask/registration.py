@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.import_hook import when_imported
+from PyGPU._process.import_hook import when_imported
 
 __all__: list[str] = []
 

@@ -74,6 +74,6 @@ def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _co
         first = int(starts[is_outside][0])
         raise IndexError(f"index {first} out-of-bounds in {name}.reduceat [0, {length})")
     if on_device:
-        found: _core.GPUArray = starts.astype(np.int64, order="C", copy=False)
-        return found
+        positions: _core.GPUArray = starts.astype(np.int64, order="C", copy=False)
+        return positions
     return _core.asarray(np.ascontiguousarray(starts, np.int64), device=a.device)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from PyGPU import _core
-from PyGPU._native.argument_errors import output_error
+from PyGPU._arguments.argument_errors import output_error
 
 __all__: list[str] = []
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
+from PyGPU._arguments.argument_errors import describe, sequence_error
 from PyGPU._functions import shapes
 from PyGPU._functions.array_arguments import along, array, arrays as _operands, check_out, normalize_axis
 from PyGPU._names.public import public, public_values
-from PyGPU._native.argument_errors import describe, sequence_error
 
 if TYPE_CHECKING:
     from PyGPU.typing import Casting

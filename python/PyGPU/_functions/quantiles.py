@@ -10,8 +10,8 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, check_out, normalize_axis
 from PyGPU._functions.selection import take_along_axis
+from PyGPU._names.docstrings import documented_like
 from PyGPU._names.public import public
-from PyGPU._native.public.docstrings import documented_like
 
 _CONTINUOUS = {
     "interpolated_inverted_cdf": (0.0, 1.0),

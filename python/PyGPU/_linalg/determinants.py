@@ -6,7 +6,7 @@ from typing import Any
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
-from PyGPU._linalg import library
+from PyGPU._linalg import solver_library
 from PyGPU._linalg.operands import check_square, common_type, copy_in_memory_order, real_type
 from PyGPU._linalg.results import SlogdetResult
 
@@ -16,7 +16,7 @@ __all__ = ["det", "slogdet"]
 def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
     """Return the diagonals of matrices' LU factors, the signs of the row exchanges, and a mask of singular matrices."""
     factors, _ = copy_in_memory_order(a, dtype)
-    _, pivots, info, _ = library.lu(factors)
+    _, pivots, info, _ = solver_library.lu(factors)
     row_numbers = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)
     exchanges = (pivots != row_numbers).sum(-1) % 2
     sign: _core.GPUArray = _core.where(exchanges == 1, real_type(dtype).type(-1), real_type(dtype).type(1))
@@ -44,7 +44,7 @@ def det(a: Any) -> _core.GPUArray:
     a = array(a, "det")
     check_square(a)
     dtype = common_type(a)
-    numpy_result: _core.GPUArray = library.by_numpy("det", a)
+    numpy_result: _core.GPUArray = solver_library.by_numpy("det", a)
     if numpy_result is not NotImplemented:
         return numpy_result
     if not a.size:
@@ -78,7 +78,7 @@ def slogdet(a: Any) -> SlogdetResult:
     a = array(a, "slogdet")
     check_square(a)
     dtype = common_type(a)
-    numpy_result = library.by_numpy("slogdet", a)
+    numpy_result = solver_library.by_numpy("slogdet", a)
     if numpy_result is not NotImplemented:
         return SlogdetResult(*numpy_result)
     real = real_type(dtype)

@@ -9,7 +9,7 @@ from numpy.linalg import LinAlgError
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
-from PyGPU._linalg import library
+from PyGPU._linalg import solver_library
 from PyGPU._linalg.operands import check_square, common_type, copy_column_major, real_type, transposed
 from PyGPU._linalg.results import EighResult, EigResult
 
@@ -30,8 +30,8 @@ def _symmetric(a: _core.GPUArray, dtype: np.dtype[Any], is_lower: bool, vectors:
     work = copy_column_major(a, dtype)
     if not work.size:
         return EighResult(_core.empty(a.shape[:-1], real_type(dtype), device=a.device), transposed(work))
-    values, info = library.eigh(work, is_lower, vectors)
-    library.check(info, _NOT_CONVERGED)
+    values, info = solver_library.eigh(work, is_lower, vectors)
+    solver_library.check(info, _NOT_CONVERGED)
     return EighResult(values, transposed(work))
 
 
@@ -62,7 +62,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     [1.0, 2.0]
     """
     matrices, dtype = _checked(a, "eigh", UPLO)
-    numpy_result: Any = library.by_numpy("eigh", matrices, UPLO)
+    numpy_result: Any = solver_library.by_numpy("eigh", matrices, UPLO)
     return (
         _symmetric(matrices, dtype, UPLO.upper() == "L", True)
         if numpy_result is NotImplemented
@@ -91,7 +91,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> _core.GPUArray:
     [1.0, 2.0]
     """
     matrices, dtype = _checked(a, "eigvalsh", UPLO)
-    numpy_result: _core.GPUArray = library.by_numpy("eigvalsh", matrices, UPLO)
+    numpy_result: _core.GPUArray = solver_library.by_numpy("eigvalsh", matrices, UPLO)
     return (
         _symmetric(matrices, dtype, UPLO.upper() == "L", False).eigenvalues
         if numpy_result is NotImplemented
@@ -103,7 +103,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     matrices = array(a, function)
     check_square(matrices)
     dtype = np.result_type(common_type(matrices), np.complex64)
-    numpy_result: Any = library.by_numpy(function, matrices)
+    numpy_result: Any = solver_library.by_numpy(function, matrices)
     if numpy_result is not NotImplemented:
         # NumPy 2.4 returns real arrays if all imaginary parts are 0. PyGPU always returns complex arrays.
         values, vectors_by_column = (
@@ -117,8 +117,8 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     work = copy_column_major(matrices, common_type(matrices))
     if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")
-    values, vectors_by_column, info = library.eig(work, vectors)
-    library.check(info, _NOT_CONVERGED)
+    values, vectors_by_column, info = solver_library.eig(work, vectors)
+    solver_library.check(info, _NOT_CONVERGED)
     return EigResult(values, transposed(vectors_by_column))
 
 

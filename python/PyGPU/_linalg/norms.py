@@ -48,7 +48,7 @@ def _matrix_norms(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims
     if order is None or order in ("f", "fro"):
         return _vector_norms(x, 2, axes, keepdims)
     if order in (2, -2, "nuc"):
-        from PyGPU._linalg.factors import svdvals
+        from PyGPU._linalg.factorizations import svdvals
 
         values = svdvals(_core.moveaxis(x, (row_axis, column_axis), (-2, -1)))
         result = (

@@ -45,19 +45,19 @@ def poly(seq_of_zeros: Any) -> _core.GPUArray:
     >>> PyGPU.poly(PyGPU.to_gpu([1, 2])).tolist()
     [1.0, -3.0, 2.0]
     """
-    (given,) = _coefficients(seq_of_zeros)
-    is_matrix = given.ndim == 2 and given.shape[0] == given.shape[1] != 0
-    if not is_matrix and given.ndim != 1:
-        raise ValueError(f"input must be 1d or non-empty square 2d array, not of shape {given.shape}")
-    zeros = eigvals(given) if is_matrix else given.astype(np.mintypecode(given.dtype.char))
+    (sequence,) = _coefficients(seq_of_zeros)
+    is_matrix = sequence.ndim == 2 and sequence.shape[0] == sequence.shape[1] != 0
+    if not is_matrix and sequence.ndim != 1:
+        raise ValueError(f"input must be 1d or non-empty square 2d array, not of shape {sequence.shape}")
+    zeros = eigvals(sequence) if is_matrix else sequence.astype(np.mintypecode(sequence.dtype.char))
     if zeros.size == 0:
-        return _core.ones((), np.float64, device=given.device)
+        return _core.ones((), np.float64, device=sequence.device)
     coefficients = _core.zeros(zeros.size + 1, zeros.dtype, device=zeros.device)
     coefficients[0] = 1
     for degree in range(zeros.size):
         # Multiply the polynomial by (x - zero). The right side is computed before the subtraction begins.
         coefficients[1 : degree + 2] -= zeros[degree : degree + 1] * coefficients[: degree + 1]
-    is_real = zeros.dtype.kind == "c" and ((is_matrix and given.dtype.kind != "c") or _are_conjugate(zeros))
+    is_real = zeros.dtype.kind == "c" and ((is_matrix and sequence.dtype.kind != "c") or _are_conjugate(zeros))
     return coefficients.real.copy() if is_real else coefficients
 
 
@@ -112,8 +112,8 @@ def roots(p: Any) -> _core.GPUArray:
     companion = _core.zeros((stripped.size - 1, stripped.size - 1), stripped.dtype, device=stripped.device)
     companion.reshape(-1)[stripped.size - 1 :: stripped.size] = 1
     companion[0] = -stripped[1:] / stripped[:1]
-    found = eigvals(companion)
-    return concatenate([found, _core.zeros(zeros_at_0, found.dtype, device=found.device)]) if zeros_at_0 else found
+    result = eigvals(companion)
+    return concatenate([result, _core.zeros(zeros_at_0, result.dtype, device=result.device)]) if zeros_at_0 else result
 
 
 def _ends(coefficients: _core.GPUArray) -> tuple[int, int]:

@@ -10,10 +10,10 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, arrays, normalize_axis
-from PyGPU._functions.products import axes as _axes, cross as _cross
+from PyGPU._functions.products import cross as _cross, tensor_products as _axes
 from PyGPU._functions.shapes import matrix_transpose
+from PyGPU._linalg.linear_systems import inv
 from PyGPU._linalg.operands import check_matrices, check_square, identity
-from PyGPU._linalg.systems import inv
 
 __all__ = [
     "cross", "diagonal", "matmul", "matrix_power", "matrix_transpose", "multi_dot", "outer", "tensordot", "trace",

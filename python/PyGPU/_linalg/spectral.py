@@ -10,8 +10,9 @@ from numpy.linalg import LinAlgError
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, arrays
-from PyGPU._linalg import library
-from PyGPU._linalg.factors import svd, svdvals
+from PyGPU._linalg import solver_library
+from PyGPU._linalg.factorizations import svd, svdvals
+from PyGPU._linalg.linear_systems import inverse
 from PyGPU._linalg.norms import norm
 from PyGPU._linalg.operands import (
     check_matrices,
@@ -22,7 +23,6 @@ from PyGPU._linalg.operands import (
     real_type,
     transposed,
 )
-from PyGPU._linalg.systems import inverse
 
 __all__ = ["cond", "lstsq", "matrix_rank", "pinv"]
 
@@ -212,7 +212,7 @@ def lstsq(
     if a.shape[0] != right_sides.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     dtype = common_type(a, b)
-    numpy_result: Any = library.by_numpy("lstsq", a, b, rcond)
+    numpy_result: Any = solver_library.by_numpy("lstsq", a, b, rcond)
     if numpy_result is not NotImplemented:
         return numpy_result  # type: ignore[no-any-return]
     m, n = a.shape

@@ -1,1 +1,1 @@
-"""Decorators that mark public names of PyGPU, and the index of these names that a script generates."""
+"""Public names: their declaration, index, documentation and annotations, and names that have moved."""

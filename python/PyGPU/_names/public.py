@@ -1,4 +1,4 @@
-"""Decorators that mark public names; ``tools/names.py`` reads them and writes ``PyGPU._names.index``."""
+"""Decorators that mark public names; ``tools/name_index.py`` reads them and writes ``PyGPU._names.index``."""
 
 from __future__ import annotations
 

@@ -108,11 +108,11 @@ class ClipAdapter(ArgumentAdapter):
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Call `clip`; raise NumPy's errors for one limit without the other and for limits under two names."""
-        given = {"a_min", "a_max"} & {*kwargs, *("a", "a_min", "a_max")[: len(args)]}
-        if len(given) == 1:
-            missing = "a_max" if "a_min" in given else "a_min"
+        limits = {"a_min", "a_max"} & {*kwargs, *("a", "a_min", "a_max")[: len(args)]}
+        if len(limits) == 1:
+            missing = "a_max" if "a_min" in limits else "a_min"
             raise TypeError(f"clip() missing 1 required positional argument: {missing!r}")
-        if given and not {"min", "max"}.isdisjoint(kwargs):
+        if limits and not {"min", "max"}.isdisjoint(kwargs):
             raise ValueError(
                 "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
             )

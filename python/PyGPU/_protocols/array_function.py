@@ -14,7 +14,7 @@ from PyGPU._functions.array_arguments import invalid_array_error
 from PyGPU._names import index
 from PyGPU._protocols import function_table as table
 from PyGPU._protocols.argument_adapter import ArgumentAdapter, ClipAdapter, signature_of
-from PyGPU._protocols.like import with_like
+from PyGPU._protocols.like_argument import with_like
 
 __all__: list[str] = []
 

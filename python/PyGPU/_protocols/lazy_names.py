@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from PyGPU._names import deprecated, index
-from PyGPU._native.public.annotations import readable
+from PyGPU._names.annotations import readable
 
 MODULES = (
     "allocators",
@@ -83,7 +83,7 @@ def _hint(name: str) -> str:
     for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
-    from PyGPU._protocols.not_planned import replacement
+    from PyGPU._protocols.not_planned_names import replacement
 
     if text := replacement(name):
         return f"; NumPy's {name} is not planned: {text.replace('`', '')}"

@@ -25,7 +25,7 @@ import numpy
 from PyGPU import _core
 from PyGPU._names.public import public
 from PyGPU._pybindgpu.dtype_classes import class_of
-from PyGPU._pybindgpu.labels import labelled_dtype
+from PyGPU._pybindgpu.dtype_names import labelled_dtype
 from PyGPU._pybindgpu.owned_block import DeviceBlock, checked_nbytes
 from PyGPU._pybindgpu.pointer import PointerWrapper
 from PyGPU._pybindgpu.typed_allocators import TypedAllocator, TypedHostAllocator, TypedPagelockedAllocator

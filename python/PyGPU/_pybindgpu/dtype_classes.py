@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from PyGPU._native.public.annotations import readable
+from PyGPU._names.annotations import readable
 from PyGPU._pybindgpu.device_array import DeviceArray
-from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES
+from PyGPU._pybindgpu.dtype_names import SUPPORTED_DTYPES
 from PyGPU._pybindgpu.pointer import pointer_class
 from PyGPU._pybindgpu.typed_allocators import TypedDeviceAllocator, TypedHostAllocator, TypedPagelockedAllocator
 

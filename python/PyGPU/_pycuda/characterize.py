@@ -6,7 +6,7 @@ import sys
 
 import numpy
 
-from PyGPU._native.host_arguments import Out
+from PyGPU._arguments.host_arguments import Out
 from PyGPU._pycuda.tools.context import context_dependent_memoize
 
 __all__ = ["has_double_support", "has_stack", "platform_bits", "sizeof"]

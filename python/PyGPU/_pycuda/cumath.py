@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._pycuda.gpuarray.results import like_first, on
+from PyGPU._pycuda.gpuarray.result_allocation import like_first, on
 
 __all__ = [
     "acos",

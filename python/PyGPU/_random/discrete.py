@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.sampled import Sampled
+from PyGPU._random.sampler_methods import SamplerMethods
 
 
-class Discrete(Sampled):
+class Discrete(SamplerMethods):
     """Methods of `Generator` that draw from discrete distributions.
 
     No two numbers are computed from the same words of the random stream.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native.argument_errors import output_error
+from PyGPU._arguments.argument_errors import output_error
 from PyGPU._random.continuous import Continuous
 from PyGPU._random.discrete import Discrete
 from PyGPU._random.multivariate import Multivariate

@@ -9,8 +9,8 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._random import permutation
 from PyGPU._random.distributions import Distributions
-from PyGPU._random.draws import Source
 from PyGPU._random.integers import integers
+from PyGPU._random.random_source import RandomSource
 from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["Generator", "default_rng"]
@@ -47,7 +47,7 @@ class Generator(Distributions):
         if isinstance(bit_generator, type) or not hasattr(bit_generator, "state"):
             raise TypeError(f"Generator() takes a numpy.random.Philox, and default_rng() a seed; not {bit_generator!r}")
         target_device = _core.Device(device)
-        self._source = Source(target_device, StreamPosition.from_state(bit_generator.state))
+        self._source = RandomSource(target_device, StreamPosition.from_state(bit_generator.state))
         self._seeds = getattr(bit_generator, "seed_seq", None)
 
     @property

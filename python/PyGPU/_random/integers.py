@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.draws import Source
 from PyGPU._random.parameters import check, is_capturing, is_scalar, on_host, result_shape, shape_of_size
+from PyGPU._random.random_source import RandomSource
 
 _WORD = (1 << 64) - 1
 
 
-def integers(source: Source, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> _core.GPUArray:
+def integers(source: RandomSource, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> _core.GPUArray:
     """Draw uniform integers from `low` to `high`."""
     if high is None:
         low, high = 0, low
@@ -53,7 +53,7 @@ def _check(minimum: Any, maximum: Any, limits: tuple[int, int], kind: np.dtype[A
         raise ValueError("low > high" if endpoint else "low >= high")
 
 
-def _of_arrays(source: Source, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> _core.GPUArray:
+def _of_arrays(source: RandomSource, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> _core.GPUArray:
     kind, limits = _limits(dtype)
     shape = result_shape(size, np.shape(low), np.shape(high))
     if is_capturing(source.device):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.fork.fork_lock import fork_safe_lock
+from PyGPU._process.fork_lock import fork_safe_lock
 from PyGPU._random.random_state import RandomState
 
 _lock = fork_safe_lock()

@@ -11,10 +11,10 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._random.parameters import check, on_host, result_shape, shape_of_size, spread
-from PyGPU._random.sampled import Sampled
+from PyGPU._random.sampler_methods import SamplerMethods
 
 
-class Multivariate(Sampled):
+class Multivariate(SamplerMethods):
     """Methods of `Generator` that draw from distributions of vectors."""
 
     def _column(self, sampler: str, dtype: Any, shape: tuple[int, ...], *arguments: Any) -> _core.GPUArray:

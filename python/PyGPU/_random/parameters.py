@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.draws import Parameter
+from PyGPU._random.random_source import Parameter
 
 _numpy_generator = np.random.Generator(np.random.Philox(0))
 
@@ -59,14 +59,14 @@ def result_shape(size: Any, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     shape: tuple[int, ...] = np.broadcast_shapes(*shapes)
     if size is None:
         return shape
-    wanted = shape_of_size(size)
+    requested = shape_of_size(size)
     try:
-        fits = np.broadcast_shapes(wanted, shape) == wanted
+        fits = np.broadcast_shapes(requested, shape) == requested
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"Output size {wanted} is not compatible with broadcast dimensions of inputs {shape}.")
-    return wanted
+        raise ValueError(f"Output size {requested} is not compatible with broadcast dimensions of inputs {shape}.")
+    return requested
 
 
 def _limits(values: Any) -> Any:
@@ -107,7 +107,7 @@ def prepared(
     Returns
     -------
     tuple
-        Shape of the result, and the parameters for `Source.sample`.
+        Shape of the result, and the parameters for `RandomSource.sample`.
     """
     if all(is_scalar(argument) for argument in arguments):
         check(name, *arguments)

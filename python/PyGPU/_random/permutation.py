@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._arguments.argument_errors import target_error
 from PyGPU._functions.selection import take_along_axis
-from PyGPU._native.argument_errors import target_error
 
 if TYPE_CHECKING:
     from PyGPU._random.generator import Generator

@@ -29,11 +29,11 @@ def functions() -> dict[str, Any]:
         others = importlib.import_module("scipy.special._ufuncs")
     except ImportError:
         return {}
-    found = {}
+    ufuncs = {}
     for name in _core._special_ufuncs():
         function = getattr(special, name, None)
         if not isinstance(function, np.ufunc):
             function = getattr(others, name, None)
         if isinstance(function, np.ufunc) and name not in (*TRUNCATED, *ENDLESS):
-            found[name] = function
-    return found
+            ufuncs[name] = function
+    return ufuncs

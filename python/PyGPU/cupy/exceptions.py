@@ -9,7 +9,7 @@ from numpy.exceptions import (
     VisibleDeprecationWarning,
 )
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [
     "AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
@@ -17,4 +17,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -25,17 +25,6 @@ from PyGPU._cupy.testing.comparisons import (
     numpy_cupy_equal,
     numpy_cupy_raises,
 )
-from PyGPU._cupy.testing.conditions import (
-    NumpyAliasBasicTestBase,
-    NumpyAliasValuesTestBase,
-    fix_random,
-    generate_seed,
-    installed,
-    multi_gpu,
-    numpy_satisfies,
-    slow,
-    with_requires,
-)
 from PyGPU._cupy.testing.loops import (
     for_all_dtypes,
     for_all_dtypes_combination,
@@ -54,8 +43,19 @@ from PyGPU._cupy.testing.loops import (
     for_unsigned_dtypes_combination,
 )
 from PyGPU._cupy.testing.parameters import parameterize, product, product_dict
-from PyGPU._native.public import listing as _listing
-from PyGPU._native.public.assertions import (
+from PyGPU._cupy.testing.skip_conditions import (
+    NumpyAliasBasicTestBase,
+    NumpyAliasValuesTestBase,
+    fix_random,
+    generate_seed,
+    installed,
+    multi_gpu,
+    numpy_satisfies,
+    slow,
+    with_requires,
+)
+from PyGPU._names import public_modules as _public_modules
+from PyGPU._testing.assertions import (
     assert_allclose,
     assert_array_almost_equal,
     assert_array_almost_equal_nulp,
@@ -78,4 +78,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

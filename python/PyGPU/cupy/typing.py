@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NBitBase
 
 from PyGPU._core import GPUArray
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["ArrayLike", "DTypeLike", "NBitBase", "NDArray"]
 
@@ -17,4 +17,4 @@ NDArray = GenericAlias(GPUArray, (Any, GenericAlias(np.dtype, (_Scalar,))))
 """Array of a device with a dtype, for annotations: ``NDArray[cupy.float32]``."""
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from PyGPU._native.observability.benchmark import BenchmarkResult, benchmark
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
+from PyGPU._observability.benchmark import BenchmarkResult, benchmark
 
 __all__ = ["repeat"]
 
@@ -27,4 +27,4 @@ def repeat(*args: Any, **kwargs: Any) -> BenchmarkResult:
     return benchmark(*args, **kwargs)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

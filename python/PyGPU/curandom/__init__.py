@@ -1,6 +1,13 @@
 """PyCUDA's module ``pycuda.curandom``: `rand`, random generators, and tables of Sobol sequences."""
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
+from PyGPU._pycuda.curandom.direction_vectors import (
+    direction_vector_set,
+    generate_direction_vectors,
+    generate_scramble_constants32,
+    generate_scramble_constants64,
+    get_curand_version,
+)
 from PyGPU._pycuda.curandom.pseudo import (
     MRG32k3aRandomNumberGenerator,
     Philox4_32_10RandomNumberGenerator,
@@ -12,13 +19,6 @@ from PyGPU._pycuda.curandom.sobol import (
     ScrambledSobol64RandomNumberGenerator,
     Sobol32RandomNumberGenerator,
     Sobol64RandomNumberGenerator,
-)
-from PyGPU._pycuda.curandom.tables import (
-    direction_vector_set,
-    generate_direction_vectors,
-    generate_scramble_constants32,
-    generate_scramble_constants64,
-    get_curand_version,
 )
 
 __all__ = [
@@ -40,4 +40,4 @@ __all__ = [
 ]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -7,7 +7,7 @@ registers the module when `dask.array` is imported. Importing this module needs 
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._dask.registration import dask_setup, register, register_sizeof
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["Backend", "dask_setup", "register", "register_sizeof"]
 
@@ -22,6 +22,6 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._dask.backend import Backend
 
-        return _listing.readable(Backend)
+        return _public_modules.readable(Backend)
 
-    _listing.publish(globals())
+    _public_modules.publish(globals())

@@ -13,7 +13,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, arrays
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log2", "log10", "logn", "power", "sqrt"]
 
@@ -241,4 +241,4 @@ def arctanh(x: Any) -> _core.GPUArray:
     return _core.arctanh(_complex_beyond_1(array(x, "arctanh")))
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -1,9 +1,9 @@
 """Discrete Fourier transforms, as in `numpy.fft`: by cuFFT or hipFFT on a GPU, by NumPy in host memory."""
 
-from PyGPU._fft.axes import fft2, fftn, ifft2, ifftn, irfft2, irfftn, rfft2, rfftn
-from PyGPU._fft.axis import fft, hfft, ifft, ihfft, irfft, rfft
 from PyGPU._fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
-from PyGPU._native.public import listing as _listing
+from PyGPU._fft.one_axis import fft, hfft, ifft, ihfft, irfft, rfft
+from PyGPU._fft.several_axes import fft2, fftn, ifft2, ifftn, irfft2, irfftn, rfft2, rfftn
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [
     "fft",
@@ -27,4 +27,4 @@ __all__ = [
 ]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

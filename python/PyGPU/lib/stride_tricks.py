@@ -16,7 +16,7 @@ from PyGPU import _core
 from PyGPU._core import broadcast_to
 from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.shapes import broadcast_arrays, broadcast_shapes
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 if TYPE_CHECKING:
     from PyGPU.typing import ShapeLike
@@ -156,8 +156,8 @@ def _window_axes(x: _core.GPUArray, window: tuple[Any, ...], axis: ShapeLike | N
                 f"{len(window)} window_shape elements and `x.ndim` is {x.ndim}."
             )
         return tuple(range(x.ndim))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = tuple(normalize_axis(one, x.ndim) for one in given)
+    unchecked = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(normalize_axis(one, x.ndim) for one in unchecked)
     if len(window) != len(axes):
         raise ValueError(
             f"Must provide matching length window_shape and axis; got {len(window)} window_shape elements and "
@@ -166,4 +166,4 @@ def _window_axes(x: _core.GPUArray, window: tuple[Any, ...], axis: ShapeLike | N
     return axes
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

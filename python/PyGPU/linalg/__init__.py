@@ -4,7 +4,8 @@ from numpy.linalg import LinAlgError
 
 from PyGPU._linalg.determinants import det, slogdet
 from PyGPU._linalg.eigen import eig, eigh, eigvals, eigvalsh
-from PyGPU._linalg.factors import cholesky, qr, svd, svdvals
+from PyGPU._linalg.factorizations import cholesky, qr, svd, svdvals
+from PyGPU._linalg.linear_systems import inv, solve, tensorinv, tensorsolve
 from PyGPU._linalg.norms import matrix_norm, norm, vector_norm
 from PyGPU._linalg.products import (
     cross,
@@ -26,8 +27,7 @@ from PyGPU._linalg.results import (
     SVDResult,
 )
 from PyGPU._linalg.spectral import cond, lstsq, matrix_rank, pinv
-from PyGPU._linalg.systems import inv, solve, tensorinv, tensorsolve
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [
     "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult",
@@ -37,4 +37,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -10,8 +10,8 @@ import contextlib
 from collections.abc import Iterator
 
 from PyGPU import _core
-from PyGPU._native.observability.benchmark import BenchmarkResult as BenchmarkResult, benchmark as benchmark
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
+from PyGPU._observability.benchmark import BenchmarkResult as BenchmarkResult, benchmark as benchmark
 
 __all__ = ["BenchmarkResult", "annotate", "benchmark", "is_annotated", "range"]
 
@@ -86,4 +86,4 @@ def range(name: str) -> Iterator[None]:
             _core._end_range()
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

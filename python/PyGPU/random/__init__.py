@@ -2,7 +2,7 @@
 
 import typing as _typing
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU._random import unsupported as _unsupported
 from PyGPU._random.generator import Generator, default_rng
 from PyGPU._random.legacy import (
@@ -121,4 +121,4 @@ if not _typing.TYPE_CHECKING:  # A type checker that sees `__getattr__` accepts 
         return _unsupported.attribute(name)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -1,9 +1,9 @@
 """PyCUDA's module ``pycuda.scan``: kernels that compute prefix sums and other scans."""
 
 from PyGPU._core import ExclusiveScanKernel, InclusiveScanKernel
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -1,11 +1,11 @@
 """Special functions, as in `scipy.special`, which compute each element on the device of the arrays."""
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU._special.ellipj import ellipj
 from PyGPU._special.lambertw import lambertw
+from PyGPU._special.logsumexp import log_softmax, logsumexp, softmax
 from PyGPU._special.multigammaln import multigammaln
-from PyGPU._special.spherical import sph_harm_y, spherical_yn
-from PyGPU._special.sums import log_softmax, logsumexp, softmax
+from PyGPU._special.spherical_functions import sph_harm_y, spherical_yn
 from PyGPU._special.ufuncs import (
     agm,
     bdtr,
@@ -258,4 +258,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -4,8 +4,8 @@ Each function accepts device arrays, host arrays, numbers, and lists, tuples and
 values. Arguments, messages and errors are the same as in NumPy.
 """
 
-from PyGPU._native.public import listing as _listing
-from PyGPU._native.public.assertions import (
+from PyGPU._names import public_modules as _public_modules
+from PyGPU._testing.assertions import (
     assert_allclose,
     assert_almost_equal,
     assert_approx_equal,
@@ -28,4 +28,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

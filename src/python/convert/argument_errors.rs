@@ -12,7 +12,7 @@ use crate::py_once::intern;
 #[cold]
 fn composed<'py>(py: Python<'py>, name: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
     finalization::run_python(py, || {
-        let module = py.import(intern!(py, "PyGPU._native.argument_errors"))?;
+        let module = py.import(intern!(py, "PyGPU._arguments.argument_errors"))?;
         module.getattr(name)?.call1(arguments)
     })
     .map_or_else(|error| error, PyErr::from_value)
@@ -82,7 +82,7 @@ pub(crate) fn range(function: &str, arguments: &Bound<'_, PyTuple>, cause: &PyEr
 pub(crate) fn describe(object: &Bound<'_, PyAny>) -> String {
     let py = object.py();
     let described = finalization::run_python(py, || {
-        let module = py.import(intern!(py, "PyGPU._native.argument_errors"))?;
+        let module = py.import(intern!(py, "PyGPU._arguments.argument_errors"))?;
         module.call_method1(intern!(py, "describe"), (object,))?.extract()
     });
     described.unwrap_or_else(|_| "an object".to_owned())

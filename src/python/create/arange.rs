@@ -306,7 +306,7 @@ pub(crate) fn linspace<'py>(
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if ![start, stop].into_iter().all(is_scalar) {
-        let spaced = py.import(intern!(py, "PyGPU._functions.creation.spaced"))?;
+        let spaced = py.import(intern!(py, "PyGPU._functions.creation.spaced_numbers"))?;
         let count = num.map_or_else(|| PyInt::new(py, 50).into_any(), Bound::clone);
         let arguments = (start, stop, count, endpoint, retstep, dtype, axis, device);
         return spaced.call_method1(intern!(py, "between_arrays"), arguments);

@@ -123,7 +123,7 @@ impl<'py> CreationOptions<'_, 'py> {
             ));
         }
         let result = finalization::run_python(py, || {
-            py.import(intern!(py, "PyGPU._sharing.arrays"))?
+            py.import(intern!(py, "PyGPU._shared_arrays.arrays"))?
                 .call_method1(intern!(py, "new_array"), (self.shape, self.dtype, order, self.device))
         })?;
         Ok(result.cast_into()?)

@@ -69,7 +69,7 @@ pub(crate) fn to_gpu<'py>(
         && progress.is_truthy()?
         && !ary.is_instance_of::<GpuArray>()
     {
-        let upload = py.import(intern!(py, "PyGPU._native.observability.progress"))?.getattr(intern!(py, "upload"))?;
+        let upload = py.import(intern!(py, "PyGPU._observability.progress"))?.getattr(intern!(py, "upload"))?;
         return Ok(upload.call1((ary, allocator, device, stream, progress))?.cast_into()?);
     }
     let device = target_device(py, device.filter(|device| !device.is_none()))?;

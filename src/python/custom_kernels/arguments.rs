@@ -37,7 +37,7 @@ fn declared_attribute<'py>(entry: &Bound<'py, PyAny>, name: &Bound<'py, PyString
 /// Parses declared arguments: a C declaration, or a list of `VectorArg` and `ScalarArg`.
 pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     let py = declared.py();
-    let types = || py.import(intern!(py, "PyGPU._native.c_arguments"));
+    let types = || py.import(intern!(py, "PyGPU._arguments.c_arguments"));
     let declared = match declared.cast::<PyString>() {
         Ok(text) => types()?.getattr("parse_arguments")?.call1((text,))?,
         Err(_) => declared.clone(),

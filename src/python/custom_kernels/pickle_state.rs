@@ -26,7 +26,7 @@ impl PickleState {
     /// The errors of the Python function that creates the pickle state.
     pub(crate) fn reduce<'py, T: PyTypeInfo>(&self, kernel: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
         let py = kernel.py();
-        let module = py.import(intern!(py, "PyGPU._native.pickled_kernels"))?;
+        let module = py.import(intern!(py, "PyGPU._kernels.pickled_kernels"))?;
         module.getattr(intern!(py, "reduced"))?.call1((kernel, T::type_object(py), &self.0))
     }
 }
@@ -88,6 +88,6 @@ impl KernelOptions<'_, '_> {
         if options.is_empty() && !preamble.contains("pycuda-") {
             return Ok((options, preamble));
         }
-        py.import("PyGPU._native.c_arguments")?.getattr("extract_macros")?.call1((options, preamble))?.extract()
+        py.import("PyGPU._arguments.c_arguments")?.getattr("extract_macros")?.call1((options, preamble))?.extract()
     }
 }

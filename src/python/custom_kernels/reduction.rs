@@ -107,7 +107,7 @@ pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Returns the C name of a dtype.
 pub(crate) fn c_type(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = dtype.py();
-    py.import(intern!(py, "PyGPU._native.c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
+    py.import(intern!(py, "PyGPU._arguments.c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
 }
 
 /// Order of the constructor's arguments, for error messages.

@@ -1,4 +1,4 @@
-//! Shares arrays with other processes. The Python part is in `PyGPU._sharing`.
+//! Shares arrays with other processes. The Python part is in `PyGPU._shared_arrays`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,7 +51,7 @@ impl GpuArray {
     fn share<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         finalization::run_python(py, || {
-            py.import(intern!(py, "PyGPU._sharing.arrays"))?.call_method1(intern!(py, "share"), (slf,))
+            py.import(intern!(py, "PyGPU._shared_arrays.arrays"))?.call_method1(intern!(py, "share"), (slf,))
         })
     }
 }

@@ -276,7 +276,7 @@ impl PyKernel {
         }
         let function = self.function();
         let result = py.without_gil(|| function.occupancy(threads, shared))?;
-        py.import("PyGPU._native.compiled.occupancy")?.getattr("Occupancy")?.call1((result.blocks, result.fraction))
+        py.import("PyGPU._kernels.occupancy")?.getattr("Occupancy")?.call1((result.blocks, result.fraction))
     }
 
     /// Threads per block with the best occupancy, without dynamic shared memory; see also `suggested_shape`.

@@ -138,11 +138,7 @@ impl PyKernelModule {
     fn ptx(&self, py: Python<'_>) -> PyResult<String> {
         let module = self.module();
         if module.source().is_none() && module.device().kind() == BackendKind::Cuda && module.is_container() {
-            return py
-                .import("PyGPU._native.compiled.disassembly")?
-                .getattr("ptx_of")?
-                .call1((module.image(),))?
-                .extract();
+            return py.import("PyGPU._kernels.disassembly")?.getattr("ptx_of")?.call1((module.image(),))?.extract();
         }
         let ptx = match module.source() {
             Some(source) => with_compiler(py, module.device(), source, |hints| module.ptx(hints))?,
@@ -168,7 +164,7 @@ impl PyKernelModule {
 impl PyKernelModule {
     fn disassembled(&self, py: Python<'_>, how: &str) -> PyResult<String> {
         let module = self.module();
-        let tools = py.import("PyGPU._native.compiled.disassembly")?;
+        let tools = py.import("PyGPU._kernels.disassembly")?;
         tools.getattr(how)?.call1((module.device().kind().name(), module.image()))?.extract()
     }
 }

@@ -31,7 +31,7 @@ fn find_demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Funct
     }
     let names = py.without_gil(|| mangled_names(module.image()));
     let mangled: Option<String> =
-        py.import("PyGPU._native.compiled.mangling")?.getattr("find_mangled")?.call1((name, names))?.extract()?;
+        py.import("PyGPU._kernels.mangling")?.getattr("find_mangled")?.call1((name, names))?.extract()?;
     Ok(py.without_gil(|| module.function(mangled.as_deref().unwrap_or(name)))?)
 }
 
@@ -39,7 +39,7 @@ fn find_demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Funct
 pub(crate) fn instantiate_template(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
     let py = arguments.py();
     let backend = module.device().kind().name();
-    let templates = py.import(intern!(py, "PyGPU._native.compiled.templates"))?;
+    let templates = py.import(intern!(py, "PyGPU._kernels.templates"))?;
     let name: String = templates.getattr("spelled")?.call1((name, arguments, backend))?.extract()?;
     function(py, module, &name)
 }

@@ -59,7 +59,7 @@ fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -
     let parsed = if is_list { concatenate_sources(source)? } else { read_argument(source)? };
     match (parsed, headers.filter(|headers| !headers.is_none())) {
         (SourceOrImage::Text(text, name), Some(headers)) => {
-            let helper = source.py().import("PyGPU._native.compiled.headers")?;
+            let helper = source.py().import("PyGPU._kernels.headers")?;
             let text = helper.getattr("inlined")?.call1((text, &name, headers))?.extract()?;
             Ok(SourceOrImage::Text(text, name))
         }

@@ -74,7 +74,7 @@ pub(super) fn run(
     let function = match call.entry.host {
         HostEvaluation::Ufunc => ufunc(py, call.entry)?,
         HostEvaluation::Steps | HostEvaluation::Kernel | HostEvaluation::SciPy => {
-            py.import(intern!(py, "PyGPU._native.host_functions"))?.getattr(call.entry.name)?
+            py.import(intern!(py, "PyGPU._host_arrays.elementwise_functions"))?.getattr(call.entry.name)?
         }
     };
     function.call(PyTuple::new(py, arguments)?, Some(&keywords))?;

@@ -140,7 +140,7 @@ impl GpuArray {
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         finalization::run_python(py, || {
-            py.import(intern!(py, "PyGPU._native.printing"))?.call_method1(intern!(py, "array_repr"), (slf,))
+            py.import(intern!(py, "PyGPU._observability.printing"))?.call_method1(intern!(py, "array_repr"), (slf,))
         })
     }
 
@@ -150,14 +150,15 @@ impl GpuArray {
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         finalization::run_python(py, || {
-            py.import(intern!(py, "PyGPU._native.observability.html"))?.call_method1(intern!(py, "array_html"), (slf,))
+            py.import(intern!(py, "PyGPU._observability.notebook_views"))?
+                .call_method1(intern!(py, "array_html"), (slf,))
         })
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         finalization::run_python(py, || {
-            py.import(intern!(py, "PyGPU._native.printing"))?.call_method1(intern!(py, "array_str"), (slf,))
+            py.import(intern!(py, "PyGPU._observability.printing"))?.call_method1(intern!(py, "array_str"), (slf,))
         })
     }
 
@@ -331,7 +332,7 @@ pub(crate) fn _restore<'py>(
     }
     match restore(class, values, device.as_ref()) {
         Err(error) if errors::is_fork(py, &error) => {
-            py.import("PyGPU._native.fork.fork_stub")?.getattr("ForkedArray")?.call1((class, values, device, error))
+            py.import("PyGPU._process.forked_array")?.getattr("ForkedArray")?.call1((class, values, device, error))
         }
         restored => Ok(restored?.into_any()),
     }

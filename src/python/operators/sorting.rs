@@ -94,14 +94,14 @@ fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
 
 /// Returns the indices that sort an array in host memory, computed by NumPy.
 fn argsort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
-    let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
+    let functions = py.import(intern!(py, "PyGPU._host_arrays.sorting"))?;
     let view = cpu_view::owning(py, array)?;
     let order = functions.call_method1(intern!(py, "argsort"), (view, axis, descending))?;
     device_arrays::upload_new(py, &order.cast_into()?, DType::new(ScalarType::Int64), array.device())
 }
 
 fn sort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<()> {
-    let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
+    let functions = py.import(intern!(py, "PyGPU._host_arrays.sorting"))?;
     let view = cpu_view::owning(py, array)?;
     functions.call_method1(intern!(py, "sort"), (view, axis, descending))?;
     Ok(())

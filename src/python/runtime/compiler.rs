@@ -48,7 +48,7 @@ fn hints(py: Python<'_>, kind: BackendKind, function: &Bound<'_, PyString>) -> P
     if kind != BackendKind::Cuda {
         return Ok(Vec::new());
     }
-    py.import(intern!(py, "PyGPU._native.library_files"))?.getattr(function)?.call0()?.extract()
+    py.import(intern!(py, "PyGPU._paths.library_files"))?.getattr(function)?.call0()?.extract()
 }
 
 /// Registers Python's search for the compilers of PyGPU's own kernels and for the vendors' libraries.

@@ -400,7 +400,7 @@ impl PyDevice {
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        py.import(intern!(py, "PyGPU._native.observability.html"))?.call_method1(intern!(py, "device_html"), (slf,))
+        py.import(intern!(py, "PyGPU._observability.notebook_views"))?.call_method1(intern!(py, "device_html"), (slf,))
     }
 
     fn __str__(&self) -> String {

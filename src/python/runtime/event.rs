@@ -359,7 +359,7 @@ impl PyEvent {
     // `await event` suspends only the calling coroutine until the event is reached.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        py.import(intern!(py, "PyGPU._native.async_wait"))?.call_method1(intern!(py, "wait"), (slf,))
+        py.import(intern!(py, "PyGPU._streams.async_wait"))?.call_method1(intern!(py, "wait"), (slf,))
     }
 
     fn __repr__(&self) -> String {

@@ -253,7 +253,7 @@ impl PyGraph {
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        py.import(intern!(py, "PyGPU._native.observability.html"))?.call_method1(intern!(py, "graph_html"), (slf,))
+        py.import(intern!(py, "PyGPU._observability.notebook_views"))?.call_method1(intern!(py, "graph_html"), (slf,))
     }
 }
 

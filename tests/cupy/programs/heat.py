@@ -77,26 +77,26 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", type=int, default=48)
     parser.add_argument("--steps", type=int, default=10)
-    given = parser.parse_args()
-    rows, columns = given.size, given.size + 5
+    options = parser.parse_args()
+    rows, columns = options.size, options.size + 5
     rng = np.random.default_rng(8)
 
     plate = rng.uniform(0, 100, (rows, columns))
     for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-4)):
         heat, after = cp.asarray(plate, dtype=dtype), cp.empty((rows, columns), dtype)
-        for _ in range(given.steps):
+        for _ in range(options.steps):
             diffuse(heat, dtype(0.2), columns, after)
             heat, after = cool(after, dtype(20), dtype(0.05), dtype(0.001)), heat
-        expected = spread_on_host(plate, given.steps, 0.2)
+        expected = spread_on_host(plate, options.steps, 0.2)
         cp.testing.assert_allclose(heat, expected, rtol=tolerance)
         print(heat.dtype, "mean", f"{float(heat.mean()):.4f}", "hottest", f"{float(heat.max()):.4f}")
         print(heat.dtype, "energy", f"{float(energy(heat)) / heat.size:.4f}")
 
     start = rng.integers(0, 2, (rows, columns), dtype=np.uint8)
     cells = cp.asarray(start)
-    for _ in range(given.steps):
+    for _ in range(options.steps):
         cells = live(cells, rows, columns, size=cells.size).reshape(rows, columns)
-    np.testing.assert_array_equal(cells.get(), live_on_host(start, given.steps))
+    np.testing.assert_array_equal(cells.get(), live_on_host(start, options.steps))
     print("alive", int(cells.sum()), "in rows", *cp.count_nonzero(cells, axis=1)[:8].tolist())
 
 

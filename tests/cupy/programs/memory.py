@@ -113,11 +113,11 @@ def main():
     """Run all parts of this program."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=4096)
-    given = parser.parse_args()
-    pools(given.count)
-    pointers(given.count)
-    pinned(given.count)
-    graphs(given.count, 4)
+    options = parser.parse_args()
+    pools(options.count)
+    pointers(options.count)
+    pinned(options.count)
+    graphs(options.count, 4)
     free, total = cp.cuda.Device().mem_info
     assert 0 < free <= total
 

@@ -61,13 +61,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bodies", type=int, default=192)
     parser.add_argument("--steps", type=int, default=4)
-    given = parser.parse_args()
+    options = parser.parse_args()
     rng = np.random.default_rng(3)
     groups = []
     for _ in range(2):
-        bodies = rng.uniform(-1, 1, (given.bodies, 4)).astype(np.float32)
-        bodies[:, 3] = np.abs(bodies[:, 3]) / given.bodies
-        groups.append((bodies, rng.uniform(-0.1, 0.1, (given.bodies, 3)).astype(np.float32)))
+        bodies = rng.uniform(-1, 1, (options.bodies, 4)).astype(np.float32)
+        bodies[:, 3] = np.abs(bodies[:, 3]) / options.bodies
+        groups.append((bodies, rng.uniform(-0.1, 0.1, (options.bodies, 3)).astype(np.float32)))
 
     streams = [cp.cuda.Stream(non_blocking=True) for _ in groups]
     start, ends, results = cp.cuda.Event(), [cp.cuda.Event() for _ in groups], []
@@ -75,7 +75,7 @@ def main():
     for stream, end, group in zip(streams, ends, groups, strict=True):
         with stream:
             stream.wait_event(start)
-            results.append(simulate(*group, given.steps, 0.01, 64))
+            results.append(simulate(*group, options.steps, 0.01, 64))
             end.record(stream)
     main_stream = cp.cuda.get_current_stream()
     for end in ends:
@@ -86,7 +86,7 @@ def main():
     assert cp.cuda.get_elapsed_time(start, ends[0]) >= 0
     assert attract.max_threads_per_block >= 64
     for (moved, speeds), group, energy in zip(results, groups, energies, strict=True):
-        expected = simulate_on_host(*group, given.steps, 0.01)
+        expected = simulate_on_host(*group, options.steps, 0.01)
         np.testing.assert_allclose(cp.asnumpy(moved), expected[0], rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(speeds.get(), expected[1], rtol=1e-3, atol=1e-4)
         print("momentum", *(f"{value:.5f}" for value in (moved[:, 3:] * speeds).sum(axis=0).tolist()))

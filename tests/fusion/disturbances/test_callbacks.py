@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import PyGPU
-from fusion_support.figures import limits, mode, waiting
+from fusion_support.operation_counts import limits, mode, waiting
 from PyGPU import _core
 
 HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
-WANTED = HOST * 2 + 1
+EXPECTED = HOST * 2 + 1
 
 
 class Case:
@@ -41,15 +41,15 @@ class Case:
 
     def check(self) -> None:
         assert self.runs > 0, "the call does not run the program's code"
-        np.testing.assert_array_equal(self.y.get(), WANTED)
+        np.testing.assert_array_equal(self.y.get(), EXPECTED)
         for number, array in enumerate(self.kept):
             np.testing.assert_array_equal(array.get(), HOST - number)
         PyGPU.flush()
         assert waiting() == 0
 
 
-def check_values(array: Any, wanted: np.ndarray) -> None:
-    np.testing.assert_array_equal(array.get(), wanted)
+def check_values(array: Any, expected: np.ndarray) -> None:
+    np.testing.assert_array_equal(array.get(), expected)
 
 
 def in_a_thread(function: Callable[[], Any]) -> None:
@@ -60,7 +60,7 @@ def in_a_thread(function: Callable[[], Any]) -> None:
 def exchange(case: Case) -> None:
     """Export the operand and the pending result by DLPack, and import them again."""
     case.held += [PyGPU.from_dlpack(array.__dlpack__()) for array in (case.x, case.y)]
-    check_values(case.held[-1], WANTED)
+    check_values(case.held[-1], EXPECTED)
 
 
 def capture(case: Case) -> None:
@@ -75,13 +75,13 @@ def capture(case: Case) -> None:
 
 def eager(case: Case) -> None:
     with mode("off"):
-        check_values(case.y + case.x, WANTED + HOST)
+        check_values(case.y + case.x, EXPECTED + HOST)
 
 
 ACTS: dict[str, Callable[[Case], Any]] = {
     "nothing": lambda _: None,
-    "get": lambda case: check_values(case.y, WANTED),
-    "compute": lambda case: check_values(case.y * case.y - 1, WANTED * WANTED - 1),
+    "get": lambda case: check_values(case.y, EXPECTED),
+    "compute": lambda case: check_values(case.y * case.y - 1, EXPECTED * EXPECTED - 1),
     "reduce": lambda case: check_values((case.y - case.y).sum(), np.zeros(())),
     "defer": lambda case: case.held.append(case.y - case.other),
     "flush": lambda _: PyGPU.flush(),
@@ -95,7 +95,7 @@ ACTS: dict[str, Callable[[Case], Any]] = {
     "eager mode": eager,
     "capture": capture,
     "stream": lambda case: PyGPU.Stream(non_blocking=True).wait_stream(PyGPU.default_stream()),
-    "thread that gets": lambda case: in_a_thread(lambda: check_values(case.y, WANTED)),
+    "thread that gets": lambda case: in_a_thread(lambda: check_values(case.y, EXPECTED)),
     "thread that overwrites": lambda case: in_a_thread(lambda: case.x.fill(9)),
     "thread that drops": lambda case: in_a_thread(case.kept.clear),
     "trim": lambda _: PyGPU.trim_memory(),
@@ -199,7 +199,7 @@ def dropped_owner(case: Case) -> None:
     weakref.finalize(imported, case.act)
     sums = imported + case.y
     del imported
-    check_values(sums, HOST + WANTED)
+    check_values(sums, HOST + EXPECTED)
 
 
 def cyclic(case: Case) -> None:
@@ -215,7 +215,7 @@ def cyclic(case: Case) -> None:
     before = gc.get_threshold()
     gc.set_threshold(1)
     try:
-        check_values((case.y + case.other) * 2, (WANTED + HOST) * 2)
+        check_values((case.y + case.other) * 2, (EXPECTED + HOST) * 2)
     finally:
         gc.set_threshold(*before)
     gc.collect()
@@ -229,7 +229,7 @@ def collecting(case: Case) -> None:
     before = gc.get_threshold()
     gc.set_threshold(1)
     try:
-        check_values((case.y - 3).sum(axis=0), (WANTED - 3).sum(axis=0))
+        check_values((case.y - 3).sum(axis=0), (EXPECTED - 3).sum(axis=0))
         gc.collect()
     finally:
         gc.set_threshold(*before)
@@ -247,7 +247,7 @@ def logged(case: Case) -> None:
     logger.setLevel(logging.DEBUG)
     try:
         with PyGPU.fusion_report():
-            check_values(case.y + 1, WANTED + 1)
+            check_values(case.y + 1, EXPECTED + 1)
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
@@ -260,7 +260,7 @@ def allocated(case: Case) -> None:
 
     with PyGPU.using_allocator(allocate):
         made = case.y + case.other
-    check_values(made, WANTED + HOST)
+    check_values(made, EXPECTED + HOST)
 
 
 def printed(case: Case) -> None:
@@ -273,30 +273,30 @@ def printed(case: Case) -> None:
 
 
 CALLS: dict[str, Callable[[Case], Any]] = {
-    "slice": lambda case: check_values(case.y[Index(case) :], WANTED[1:]),
-    "element": lambda case: check_values(case.y[Index(case), Index(case)], WANTED[1, 1]),
+    "slice": lambda case: check_values(case.y[Index(case) :], EXPECTED[1:]),
+    "element": lambda case: check_values(case.y[Index(case), Index(case)], EXPECTED[1, 1]),
     "assignment": lambda case: case.other.__setitem__(slice(Index(case), None), case.y[1:]),
-    "axis": lambda case: check_values(case.y.sum(axis=Index(case)), WANTED.sum(axis=1)),
-    "maximum": lambda case: check_values(PyGPU.max(case.y, axis=Index(case)), WANTED.max(axis=1)),
-    "cumulative sum": lambda case: check_values(PyGPU.cumsum(case.y, axis=Index(case)), WANTED.cumsum(axis=1)),
-    "sorting": lambda case: check_values(PyGPU.sort(case.y, axis=Index(case)), np.sort(WANTED, axis=1)),
-    "reshape": lambda case: check_values(case.y.reshape((Index(case), 12)), WANTED.reshape(1, 12)),
-    "number": lambda case: check_values(PyGPU.full_like(case.y, Number(case)), np.full_like(WANTED, 2)),
+    "axis": lambda case: check_values(case.y.sum(axis=Index(case)), EXPECTED.sum(axis=1)),
+    "maximum": lambda case: check_values(PyGPU.max(case.y, axis=Index(case)), EXPECTED.max(axis=1)),
+    "cumulative sum": lambda case: check_values(PyGPU.cumsum(case.y, axis=Index(case)), EXPECTED.cumsum(axis=1)),
+    "sorting": lambda case: check_values(PyGPU.sort(case.y, axis=Index(case)), np.sort(EXPECTED, axis=1)),
+    "reshape": lambda case: check_values(case.y.reshape((Index(case), 12)), EXPECTED.reshape(1, 12)),
+    "number": lambda case: check_values(PyGPU.full_like(case.y, Number(case)), np.full_like(EXPECTED, 2)),
     "fill": lambda case: case.other.fill(Number(case)),
-    "operand by DLPack": lambda case: check_values(case.y + PyGPU.from_dlpack(Exports(case)), WANTED + HOST),
-    "operand of another library": lambda case: check_values(case.y + Interface(case), WANTED + HOST),
+    "operand by DLPack": lambda case: check_values(case.y + PyGPU.from_dlpack(Exports(case)), EXPECTED + HOST),
+    "operand of another library": lambda case: check_values(case.y + Interface(case), EXPECTED + HOST),
     "choice": lambda case: check_values(
-        PyGPU.where(case.y > 1, case.y, PyGPU.from_dlpack(Exports(case))), np.where(WANTED > 1, WANTED, HOST)
+        PyGPU.where(case.y > 1, case.y, PyGPU.from_dlpack(Exports(case))), np.where(EXPECTED > 1, EXPECTED, HOST)
     ),
-    "conversion": lambda case: check_values(PyGPU.asarray(Exports(case)) + case.y, WANTED + HOST),
+    "conversion": lambda case: check_values(PyGPU.asarray(Exports(case)) + case.y, EXPECTED + HOST),
     "upload": lambda case: case.other.__setitem__(Ellipsis, Sequence(case)),
-    "operand that computes": lambda case: check_values(case.y + Defers(case), WANTED + HOST),
+    "operand that computes": lambda case: check_values(case.y + Defers(case), EXPECTED + HOST),
     "function along an axis": lambda case: check_values(
-        PyGPU.apply_along_axis(lambda row: (case.act(), row.sum())[1], 0, case.y), WANTED.sum(axis=0)
+        PyGPU.apply_along_axis(lambda row: (case.act(), row.sum())[1], 0, case.y), EXPECTED.sum(axis=0)
     ),
     "piecewise": lambda case: check_values(
         PyGPU.piecewise(case.y, [case.y > 1], [lambda part: (case.act(), part * 2)[1], 0.0]),
-        np.where(WANTED > 1, WANTED * 2, 0.0),
+        np.where(EXPECTED > 1, EXPECTED * 2, 0.0),
     ),
     "finaliser of a result": dropped,
     "finaliser of imported memory": dropped_owner,

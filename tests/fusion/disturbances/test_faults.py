@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
-from fusion_support.figures import allocation_calls, launch_call, limits, waiting
+import simulated_driver
+from fusion_support.operation_counts import allocation_calls, launch_call, limits, waiting
 from fusion_support.programs import PROGRAMS, Operands, Program
 from PyGPU import _core
 
@@ -32,9 +32,9 @@ pytestmark = pytest.mark.provokes_errors
 
 
 @pytest.fixture(autouse=True)
-def driver() -> Iterator[simulated.Driver]:
+def driver() -> Iterator[simulated_driver.Driver]:
     PyGPU.zeros(1)
-    found = simulated.driver()
+    found = simulated_driver.driver()
     if found is None:
         pytest.skip("faults are planted in a simulated driver only")
     PyGPU.synchronize()
@@ -43,7 +43,7 @@ def driver() -> Iterator[simulated.Driver]:
     PyGPU.set_memory_limit(None)
 
 
-def in_use(driver: simulated.Driver) -> dict[str, int]:
+def in_use(driver: simulated_driver.Driver) -> dict[str, int]:
     """Empty all caches, and count PyGPU's live blocks and bytes and the live driver objects of each kind."""
     gc.collect()
     PyGPU.synchronize()
@@ -141,7 +141,7 @@ class Run:
         assert waiting() == 0
         return failed
 
-    def check_result(self, array: Any, wanted: np.ndarray) -> bool:
+    def check_result(self, array: Any, expected: np.ndarray) -> bool:
         """Check that a result has correct values, or raises an error at each use; return whether the result raised an
         error."""
         try:
@@ -152,10 +152,10 @@ class Run:
                 with pytest.raises(REFUSED, match="deferred operation"):
                     use()
             return True
-        np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(got, expected)
         return False
 
-    def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
+    def check_target(self, array: Any, old: np.ndarray, expected: np.ndarray) -> bool:
         """Check that an assigned array has its new values, or raises one error and has its old values.
 
         Return whether the array raised an error.
@@ -167,11 +167,11 @@ class Run:
             np.testing.assert_array_equal(array.get(), old)
             return True
         is_left_out = self.has_stopped and np.array_equal(got, old)
-        np.testing.assert_array_equal(got, old if is_left_out else wanted)
+        np.testing.assert_array_equal(got, old if is_left_out else expected)
         return False
 
 
-def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
+def calls_of_flush(run: Run, driver: simulated_driver.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
     """Run a program without faults, and count how often the program makes each driver call."""
     run.begin()
     before = {name: driver.call_count(name) for name in driver.calls()}
@@ -180,7 +180,7 @@ def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = l
 
 
 def check_each_call(
-    driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
+    driver: simulated_driver.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
 ) -> int:
     """Run a program once for each driver call of its flush, with a fault in that call; check arrays and memory.
 
@@ -219,7 +219,7 @@ def check_each_call(
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
 def test_fault_in_any_driver_call_of_flush_gives_error_or_correct_values(
-    driver: simulated.Driver, name: str, code: int, times: int
+    driver: simulated_driver.Driver, name: str, code: int, times: int
 ) -> None:
     most = check_each_call(driver, PROGRAMS[name], code, times)
     assert most > 0 or times == 1
@@ -253,14 +253,16 @@ def wait_for_helper() -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
 def test_fault_in_flush_of_other_thread_gives_error_or_correct_values(
-    driver: simulated.Driver, name: str, code: int, by: Callable[[], Any]
+    driver: simulated_driver.Driver, name: str, code: int, by: Callable[[], Any]
 ) -> None:
     check_each_call(driver, PROGRAMS[name], code, 1, by)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_flush_at_memory_limit_loses_only_results_that_get_no_memory(driver: simulated.Driver, name: str) -> None:
+def test_flush_at_memory_limit_loses_only_results_that_get_no_memory(
+    driver: simulated_driver.Driver, name: str
+) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -289,7 +291,7 @@ def test_flush_at_memory_limit_loses_only_results_that_get_no_memory(driver: sim
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_flush_raises_if_driver_rejects_nth_and_later_allocations(driver: simulated.Driver, name: str) -> None:
+def test_flush_raises_if_driver_rejects_nth_and_later_allocations(driver: simulated_driver.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -307,15 +309,15 @@ def test_flush_raises_if_driver_rejects_nth_and_later_allocations(driver: simula
             assert run.check() > 0, nth
 
 
-def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: simulated.Driver) -> None:
+def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: simulated_driver.Driver) -> None:
     host = np.arange(5000.0)
-    asked = 0
+    requests = 0
 
     def allocate(bound: int) -> Any:
         def one(size: int) -> Any:
-            nonlocal asked
-            asked += 1
-            if asked > bound:
+            nonlocal requests
+            requests += 1
+            if requests > bound:
                 raise MemoryError(f"{size} bytes are refused")
             return PyGPU.driver.mem_alloc(size)
 
@@ -323,7 +325,7 @@ def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: 
 
     before = in_use(driver)
     for bound in range(6):
-        asked = 0
+        requests = 0
         x = PyGPU.to_gpu(host)
         y = x * 2 + 1  # The operations are still pending here, so their flush also calls the allocator below.
         made: list[Any] = []
@@ -342,7 +344,7 @@ def test_flush_with_failing_user_allocator_leaves_other_results_correct(driver: 
         assert in_use(driver) == before
 
 
-def test_fault_in_flush_of_other_thread_raises_in_deferring_thread(driver: simulated.Driver) -> None:
+def test_fault_in_flush_of_other_thread_raises_in_deferring_thread(driver: simulated_driver.Driver) -> None:
     program, operands = PROGRAMS["fused group"], Operands()
     operands.warm(program)
     run = Run(program, operands)

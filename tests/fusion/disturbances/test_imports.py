@@ -19,9 +19,9 @@ acts, seen, wrong = {}, [], []
 state = {"kept": [], "is_within": False}
 
 
-def check(got, wanted):
-    if not np.array_equal(got, wanted):
-        wrong.append((got, wanted))
+def check(got, expected):
+    if not np.array_equal(got, expected):
+        wrong.append((got, expected))
 
 
 class Finder:
@@ -55,8 +55,8 @@ def defer():
 
 
 def read():
-    for array, wanted in list(state["pending"]):
-        check(array.get(), wanted)
+    for array, expected in list(state["pending"]):
+        check(array.get(), expected)
 
 
 def show():
@@ -94,8 +94,8 @@ for number in range(4):
     if number == 3:
         PyGPU.Kernel('extern "C" __global__ void imported(float *x) {}', "imported")
         repr(x), y.get()
-for array, wanted in state["pending"]:
-    check(array.get(), wanted)
+for array, expected in state["pending"]:
+    check(array.get(), expected)
 PyGPU.flush()
 check(x.get(), HOST)
 assert seen, "nothing was imported"

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 from fusion_support import calls
-from fusion_support.figures import mode, waiting
-from fusion_support.names import (
+from fusion_support.operation_counts import mode, waiting
+from fusion_support.public_name_calls import (
     HOST,
     UNINITIALISED,
     attributes,
@@ -108,7 +108,7 @@ class Second:
 def second() -> Iterator[Second]:
     PyGPU.zeros(1)
     called()  # compiles kernels, for which the second thread would wait too long
-    driver, interval = simulated.driver(), sys.getswitchinterval()
+    driver, interval = simulated_driver.driver(), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     if driver is not None:
         driver.delay(0, most=50)
@@ -148,7 +148,7 @@ def test_public_call_is_correct_while_second_thread_uses_its_operand(
     second: Second, act: str, part: int, owner: str
 ) -> None:
     made: list[Operands] = []
-    for name, call, wanted in cases(part):
+    for name, call, expected in cases(part):
         made.clear()
         make = functools.partial(lambda: made.append(Operands()))
         make() if owner == "own queue" else second.now(make)
@@ -159,7 +159,7 @@ def test_public_call_is_correct_while_second_thread_uses_its_operand(
             with second.beside(lambda operands=operands: ACTS[act](operands)):
                 result = call(operands.x)
             if name not in UNINITIALISED:
-                assert same(hosts(result), wanted), (name, hosts(result), wanted)
+                assert same(hosts(result), expected), (name, hosts(result), expected)
         np.testing.assert_array_equal(before[1].get(), HOST * 2)
         np.testing.assert_array_equal(operands.other.get(), HOST)
         del result

@@ -13,7 +13,7 @@ import pytest
 import PyGPU
 from gpu import kernel_library, support
 from PyGPU import _core
-from PyGPU._native import library_files
+from PyGPU._paths import library_files
 
 support.require_gpu()
 if kernel_library.simulated() is not None:

@@ -19,7 +19,7 @@ mkdir -p "$build"
 make_library() {
     library=$build/$1 text=$source/$2.c
     shift 2
-    if [ ! -e "$library" ] || [ -n "$(find "$text" "$source/opened.h" -newer "$library")" ]; then
+    if [ ! -e "$library" ] || [ -n "$(find "$text" "$source/library_loader.h" -newer "$library")" ]; then
         # shellcheck disable=SC2086
         "$@" -O2 -shared -o "$library" "$text" $libraries
     fi
@@ -34,7 +34,7 @@ for names in libhipblas.so.3:hipblas_on_cublas libhipfft.so.0:hipfft_on_cufft li
 done
 
 files() {
-    "$python" -c "from PyGPU._native import library_files; print(':'.join(library_files.$1))"
+    "$python" -c "from PyGPU._paths import library_files; print(':'.join(library_files.$1))"
 }
 
 HIPRTC_ON_NVRTC=$(files 'candidates()')

@@ -1,7 +1,7 @@
 /* hipBLAS on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
  * src/backend/libraries/blas.rs calls the function of cuBLAS. Operations, accumulation types, algorithms and result codes are
  * converted between the numbers of the two libraries. */
-#include "opened.h"
+#include "library_loader.h"
 
 #include <stdint.h>
 

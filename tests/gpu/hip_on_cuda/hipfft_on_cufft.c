@@ -1,7 +1,7 @@
 // hipFFT on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c: streams and addresses are CUDA's.
 //
 // Types, directions and codes have the same numbers in both libraries. A plan is a pointer in hipFFT and an integer in cuFFT.
-#include "opened.h"
+#include "library_loader.h"
 
 #define INTERNAL_ERROR 5
 

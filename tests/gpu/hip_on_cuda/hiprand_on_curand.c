@@ -1,7 +1,7 @@
 /* hipRAND on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
  * src/backend/libraries/rand.rs calls the function of cuRAND. Result codes and sets of direction vectors have the same numbers
  * in both libraries; types of generators have other numbers. */
-#include "opened.h"
+#include "library_loader.h"
 
 enum { INITIALIZATION_FAILED = 203 };
 

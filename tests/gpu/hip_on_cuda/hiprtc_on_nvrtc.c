@@ -1,7 +1,7 @@
 /* hiprtc on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
  * src/backend/hip/hiprtc/mod.rs calls the function of NVRTC. Options are translated to NVRTC's, and the code object is a
  * cubin. Result codes have the same numbers in both libraries. */
-#include "opened.h"
+#include "library_loader.h"
 
 #include <cuda.h>
 #include <glob.h>

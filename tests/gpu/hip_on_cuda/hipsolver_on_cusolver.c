@@ -1,7 +1,7 @@
 /* hipSOLVER on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
  * src/backend/libraries/solver calls the function of cuSOLVER. Operations, triangles, modes and result codes are converted
  * between the numbers of the two libraries. */
-#include "opened.h"
+#include "library_loader.h"
 
 enum { NOT_INITIALIZED = 1 };
 

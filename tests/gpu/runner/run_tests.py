@@ -33,20 +33,20 @@ import jobs
 import machine
 import reports
 from pieces import Piece, batches, estimates, pieces
-from reasons import Cause, Reason, reason_of
+from rerun_reasons import Cause, Reason, reason_of
 
 ROOT = Path(__file__).resolve().parents[3]
 MARK = "whole_device"
 GIB = 1 << 30
 PROCESS = Path(__file__).with_name("one_process.py")
 # Result files with the run times of earlier runs. If both list a test file, the second result file has priority.
-EARLIER = [Path(__file__).with_name("seconds.json"), ROOT / "docs/results/gpu-tests.json"]
+EARLIER = [Path(__file__).with_name("durations.json"), ROOT / "docs/results/gpu-tests.json"]
 
 
-def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line. All arguments after `--` are passed to pytest."""
-    given = list(sys.argv[1:] if given is None else given)
-    end = given.index("--") if "--" in given else len(given)
+    words = list(sys.argv[1:] if words is None else words)
+    end = words.index("--") if "--" in words else len(words)
     cores = len(os.sched_getaffinity(0))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", default=["tests"], help="test files and folders (default: tests)")
@@ -60,8 +60,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--part", type=float, default=30, help="seconds of a part of a long file")
     parser.add_argument("--seconds-of", type=Path, nargs="*", default=EARLIER, help="earlier results")
     parser.add_argument("--list", action="store_true", help="print the files of each process in their order, and stop")
-    made = parser.parse_args(given[:end])
-    made.pytests = given[end + 1 :]
+    made = parser.parse_args(words[:end])
+    made.pytests = words[end + 1 :]
     made.host_gib = made.host_gib or 0.9 * os.sysconf("SC_PHYS_PAGES") * jobs.PAGE / GIB / made.processes
     return made
 
@@ -126,12 +126,12 @@ class Run:
 
     def marks(self, selection: str) -> str:
         """Return pytest's marker expression: `selection`, combined with the option `-m` of the command line."""
-        given = [
+        words = [
             after
             for before, after in zip(self.options.pytests, self.options.pytests[1:], strict=False)
             if before == "-m"
         ]
-        return f"({given[-1]}) and ({selection})" if given else selection
+        return f"({words[-1]}) and ({selection})" if words else selection
 
     def limits(self) -> jobs.Limits:
         """Return the limits of the commands that start now."""

@@ -16,9 +16,9 @@ import findings
 import jobs
 import reports
 import run_tests
-import tool_lists
+import tests_per_tool
 from pieces import Piece, batches, estimates, pieces
-from reasons import reason_of
+from rerun_reasons import reason_of
 
 HELPERS = Path(__file__).resolve().parents[2] / "helpers"
 FOUND = 99
@@ -45,7 +45,7 @@ def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Pie
     seconds = estimates(files, options.seconds_of)
     made = []
     for strict in (True, False):
-        kept = [file for file in files if tool_lists.is_strict([file]) == strict]
+        kept = [file for file in files if tests_per_tool.is_strict([file]) == strict]
         made += batches(pieces(kept, seconds, options.part), seconds, options.batch)
     return sorted(made, key=lambda batch: -sum(seconds[piece.file].seconds / piece.parts for piece in batch))
 
@@ -85,7 +85,7 @@ class CheckedRun(run_tests.Run):
     def __init__(self, options: argparse.Namespace, sanitizer: str) -> None:
         super().__init__(options)
         self.sanitizer = sanitizer
-        self.tool = tool_lists.TOOLS[options.tool]
+        self.tool = tests_per_tool.TOOLS[options.tool]
         self.is_memcheck = options.tool == "memcheck"
         self.files: set[str] = set()
         self.tests: list[reports.Case] = []
@@ -99,7 +99,7 @@ class CheckedRun(run_tests.Run):
     def environment(self) -> dict[str, str]:
         """Return the environment of the tests, with deferred arithmetic on, and with the settings for the tool."""
         path = os.pathsep.join(filter(None, [str(HELPERS), os.environ.get("PYTHONPATH", "")]))
-        settings = {**tool_lists.DEFERRED, **self.tool.environment, "PYTHONPATH": path}
+        settings = {**tests_per_tool.DEFERRED, **self.tool.environment, "PYTHONPATH": path}
         return {"PYGPU_BACKEND": "cuda", **super().environment(), **settings}
 
     def checked(self, batch: tuple[Piece, ...]) -> Checked:
@@ -115,23 +115,23 @@ class CheckedRun(run_tests.Run):
         port = FIRST_PORT + PORTS * (self.number % RANGES)
         options = {**OPTIONS, "--port": str(port), "--max-connections": str(PORTS), "--log-file": str(job.tool_log)}
         if self.is_memcheck:
-            is_strict = tool_lists.is_strict(job.files)
+            is_strict = tests_per_tool.is_strict(job.files)
             options["--report-api-errors"] = "explicit" if is_strict else "no"
             # In files whose failed driver calls count as findings, the tool also prints failures that PyGPU expects.
             # These failures must not use up the print limit.
             options["--print-limit"] = "0" if is_strict else options["--print-limit"]
             options["--leak-check"] = "no" if self.options.no_leaks else "full"
-        given = [*self.tool.options, *self.options.option]
-        return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *given]
+        extra_options = [*self.tool.options, *self.options.option]
+        return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *extra_options]
 
     def pytest_words(self, job: Checked) -> list[str]:
         """Return the command-line arguments for Python, by which it runs a batch of tests."""
-        never = [tool_lists.NEVER]
-        never += ["provokes_errors"] if self.is_memcheck and tool_lists.is_strict(job.files) else []
-        never += [] if tool_lists.WHOLE_DEVICE in job.files else [run_tests.MARK]
+        never = [tests_per_tool.NEVER]
+        never += ["provokes_errors"] if self.is_memcheck and tests_per_tool.is_strict(job.files) else []
+        never += [] if tests_per_tool.WHOLE_DEVICE in job.files else [run_tests.MARK]
         words = [str(run_tests.PROCESS), str(job.pieces[0].part), str(job.pieces[0].parts), *job.files]
         words += ["-q", "-p", "no:cacheprovider", "-p", "gpu.under_sanitizer"]
-        words += ["-p", "gpu.leave_nothing"] if self.is_memcheck and not self.options.no_leaks else []
+        words += ["-p", "gpu.exit_cleanup"] if self.is_memcheck and not self.options.no_leaks else []
         words += ["--record", str(job.record), "--tool-log", str(job.tool_log), f"--junitxml={job.report}"]
         words += ["-W", "default", "-o", f"timeout={self.options.limit:.0f}", *self.options.pytests]
         return [*words, "-m", self.marks(f"not ({' or '.join(never)})")]
@@ -139,8 +139,8 @@ class CheckedRun(run_tests.Run):
     def all(self, files: Sequence[str]) -> None:
         """Run all test files. The file whose tests need the whole device runs first and alone."""
         self.files = set(files)
-        others = [file for file in files if file != tool_lists.WHOLE_DEVICE]
-        alone = [(Piece(tool_lists.WHOLE_DEVICE),)] if len(others) < len(files) else []
+        others = [file for file in files if file != tests_per_tool.WHOLE_DEVICE]
+        alone = [(Piece(tests_per_tool.WHOLE_DEVICE),)] if len(others) < len(files) else []
         for chosen, processes in ((alone, 1), (divided(others, self.options), self.options.processes)):
             made = [self.checked(batch) for batch in chosen]
             left = jobs.run(made, processes, self.limits(), self.environment(), self.ended)
@@ -167,7 +167,7 @@ class CheckedRun(run_tests.Run):
         """Add the findings of a report, each with the test during which the tool printed it; return their number."""
         expected = 0
         for position, finding in zip(report.positions, report.findings, strict=True):
-            if finding.kind is findings.Kind.API_ERROR and finding.kernel in tool_lists.EXPECTED_CALLS:
+            if finding.kind is findings.Kind.API_ERROR and finding.kernel in tests_per_tool.EXPECTED_CALLS:
                 expected += 1
                 continue
             test = next((case for case, size in ended if size > position), None)
@@ -194,7 +194,7 @@ class CheckedRun(run_tests.Run):
             "tool": self.options.tool,
             "seconds": round(time.monotonic() - self.began, 1),
             "processes": self.options.processes,
-            "environment": {**tool_lists.DEFERRED, **self.tool.environment},
+            "environment": {**tests_per_tool.DEFERRED, **self.tool.environment},
             "errors": sum(one.count for one in merged) + self.unprinted,
             "findings": [one.result() for one in merged],
             "unprinted": self.unprinted,

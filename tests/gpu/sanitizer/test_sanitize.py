@@ -173,9 +173,9 @@ def test_error_for_missing_sanitizer_names_option_for_sanitizer_path(tmp_path: P
 
 
 def test_file_lists_of_sanitizer_tools_contain_only_existing_files() -> None:
-    lists = runpy.run_path(str(SCRIPT.parent / "sanitizer/tool_lists.py"))
+    lists = runpy.run_path(str(SCRIPT.parent / "sanitizer/tests_per_tool.py"))
     named = [path for tool in lists["TOOLS"].values() for path in tool.paths]
     named += [*lists["LEFT_OUT"], *lists["TAKEN_ANYWAY"], *lists["NO_FAILED_CALL"]]
     assert [path for path in named if not (ROOT / path).exists()] == []
-    files = ["tests/gpu/peers/test_torch.py", "tests/gpu/peers/test_ctypes_nvcc.py", "tests/gpu/test_memory.py"]
+    files = ["tests/gpu/interop/test_torch.py", "tests/gpu/interop/test_ctypes_nvcc.py", "tests/gpu/test_memory.py"]
     assert lists["of_suite"](files) == files[1:]

@@ -119,7 +119,7 @@ for _name in ("gcd", "lcm", "left_shift", "right_shift"):
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
-    "reset_device": "ends all arrays: test_processes.py",
+    "reset_device": "ends all arrays: test_exit_and_fork.py",
     "set_default_device": "would stay",
     "fromfile": "reads a file into new memory",
     "row_stack": "warns that NumPy has deprecated it",

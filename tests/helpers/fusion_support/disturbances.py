@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import PyGPU
-import simulated
+import simulated_driver
 
 if TYPE_CHECKING:
     from fusion_support.executors import Device
@@ -121,7 +121,7 @@ class Refusals:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.driver = simulated.driver()
+        self.driver = simulated_driver.driver()
         self.planted = 0
 
     @contextlib.contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from fusion_support.figures import limits
+from fusion_support.operation_counts import limits
 
 SHAPE = (6, 8)
 

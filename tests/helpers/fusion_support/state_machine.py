@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from fusion_support.catalogue import DTYPES, KEYS, MATRIX, NUMBERS, ROW, Fragment, catalogue
 from fusion_support.disturbances import Finalisers, Refusals
 from fusion_support.executors import Device, World
-from fusion_support.figures import Counted
+from fusion_support.operation_counts import OperationCounts
+from fusion_support.program_fragments import DTYPES, KEYS, MATRIX, NUMBERS, ROW, Fragment, catalogue
 from PyGPU import _core
 
 SEED_OF_CATALOGUE = 19
@@ -100,8 +100,8 @@ class Program:
         self._add("put", number, self._host(dtype, shape))
         return number
 
-    def _one(self, wanted: Callable[[np.ndarray], bool]) -> int | None:
-        found = [number for number, array in self.model.arrays.items() if wanted(array)]
+    def _one(self, predicate: Callable[[np.ndarray], bool]) -> int | None:
+        found = [number for number, array in self.model.arrays.items() if predicate(array)]
         return self.random.choice(found) if found else None
 
     def _operand(self, dtype: str, shape: tuple[int, ...], taken: list[int]) -> int:
@@ -209,10 +209,10 @@ def writes(fragment: Fragment) -> bool:
     """Return whether a fragment writes into its operands."""
     count = len(fragment.operands)
     views = {count + place for place, line in enumerate(makers(fragment)) if line[0] == "view"}
-    given = set(range(count)) | views
+    known = set(range(count)) | views
     for line in fragment.lines:
         target = {"into": 2, "operator": 2, "masked": 2, "assign": 1}.get(line[0])
-        if target is not None and line[target] in given:
+        if target is not None and line[target] in known:
             return True
     return False
 
@@ -333,12 +333,12 @@ def replay(
     place = 0
     try:
         with np.errstate(all="ignore"), finalisers.of(world) if finalisers is not None else nullcontext():
-            for place, step in enumerate(program.steps):  # noqa: B007 (told of below)
+            for place, step in enumerate(program.steps):  # noqa: B007 (used below)
                 with refusals.during(step[0]) if refusals is not None and is_alone else nullcontext():
                     do(world, step)
         return world.seen
     except Exception as error:
-        raise Difference(f"{type(error).__name__} under {mode}: {error}\n{told(program, place)}") from error
+        raise Difference(f"{type(error).__name__} under {mode}: {error}\n{describe_step(program, place)}") from error
     finally:
         world.close()
 
@@ -349,20 +349,20 @@ def numbers_in(step: Step) -> set[int]:
     return found | {one for part in step[1:] if isinstance(part, list) for one in part if type(one) is int}
 
 
-def told(program: Program, place: int) -> str:
+def describe_step(program: Program, place: int) -> str:
     """Describe the step at a position of a program, and the last earlier steps that computed the step's operands."""
     shown: list[str] = []
-    places: list[int] = []
-    wanted: set[int] = set()
+    positions: list[int] = []
+    related: set[int] = set()
     for number in range(place, -1, -1):
         step = program.steps[number]
         touched = numbers_in(step)
-        if number == place or (touched & wanted and step[0] not in ("see", "drop")):
-            places.append(number)
-            wanted |= touched
-        if len(places) == 12:
+        if number == place or (touched & related and step[0] not in ("see", "drop")):
+            positions.append(number)
+            related |= touched
+        if len(positions) == 12:
             break
-    for number in reversed(places):
+    for number in reversed(positions):
         words = [
             f"array {part.shape} {part.dtype}" if isinstance(part, np.ndarray) else repr(part)
             for part in program.steps[number]
@@ -412,22 +412,22 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
 
 def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> None:
     """Compare the values that a program read in both fusion modes with each other and with the values in NumPy."""
-    places = see_steps(program)
-    for place, wanted, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
+    positions = see_steps(program)
+    for place, expected, plain, fused in zip(positions, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
-            raise Difference(f"off has\n{plain!r}\nand auto\n{fused!r}\n{told(program, place)}")
-        if not agree(plain, wanted):
-            raise Difference(f"NumPy has\n{wanted!r}\nand PyGPU\n{plain!r}\n{told(program, place)}")
+            raise Difference(f"off has\n{plain!r}\nand auto\n{fused!r}\n{describe_step(program, place)}")
+        if not agree(plain, expected):
+            raise Difference(f"NumPy has\n{expected!r}\nand PyGPU\n{plain!r}\n{describe_step(program, place)}")
 
 
-def agree(got: np.ndarray, wanted: np.ndarray) -> bool:
+def agree(got: np.ndarray, expected: np.ndarray) -> bool:
     """Return whether two values have equal bits, except for the bits of NaN."""
-    if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
+    if (got.dtype, got.shape) != (expected.dtype, expected.shape):
         return False
     if got.dtype.kind == "f":
-        both = np.isnan(got) & np.isnan(wanted)
-        got, wanted = np.where(both, 0, got), np.where(both, 0, wanted)
-    return got.tobytes() == wanted.tobytes()
+        both = np.isnan(got) & np.isnan(expected)
+        got, expected = np.where(both, 0, got), np.where(both, 0, expected)
+    return got.tobytes() == expected.tobytes()
 
 
 def run(
@@ -445,7 +445,7 @@ def run(
     With several threads, each turn runs one program per thread, all with equal limits. `next_seed` is the first seed of
     the next turn.
     """
-    counted, counts = Counted(), Counter[str]()
+    counted, counts = OperationCounts(), Counter[str]()
     disturbances = Disturbances(Finalisers(seed) if has_finalisers else None, Refusals(seed) if is_refusing else None)
     failure, number, programs = None, seed, 0
     while counts.total() < operations and failure is None:

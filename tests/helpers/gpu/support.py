@@ -17,7 +17,7 @@ import numpy
 import pytest
 
 import PyGPU
-import simulated
+import simulated_driver
 
 # Seconds for which a test keeps a stream busy. A call that must not wait for the stream takes much less time.
 SECONDS = 0.4
@@ -100,8 +100,8 @@ def require_peers() -> None:
 
 def is_simulated() -> bool:
     """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
-    PyGPU.config()  # This opens the driver. Before, `simulated.driver` returns None.
-    return simulated.driver() is not None
+    PyGPU.config()  # This opens the driver. Before, `simulated_driver.driver` returns None.
+    return simulated_driver.driver() is not None
 
 
 def on_hip() -> bool:
@@ -174,13 +174,13 @@ class Producer:
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.asked: dict[str, Any] = {}
+        self.requests: dict[str, Any] = {}
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.array.__dlpack_device__()
 
     def __dlpack__(self, **keywords: Any) -> Any:
-        self.asked = keywords
+        self.requests = keywords
         return self.array.__dlpack__(**keywords)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import simulated
+import simulated_driver
 
 HISTORY = 24
 SPIN = """
@@ -78,7 +78,8 @@ class Baton:
     # True if PyGPU, which owns the memory, has received the stream on which the current library uses the memory. If the
     # value is False, the test finishes the work on that stream before it deletes the library's array, because PyGPU
     # cannot wait for that stream. A library passes its stream only to the library from which it imports the memory. If
-    # one library in the chain passes no stream (`rules.py`), the value therefore stays False for all later libraries.
+    # one library in the chain passes no stream (`synchronization_rules.py`), the value therefore stays False for all
+    # later libraries.
     is_stream_known: bool = True
     # Whether JAX allocated the memory. When the last owner of such memory is dropped,
     # JAX reuses the memory without waiting for other libraries.
@@ -333,7 +334,7 @@ class CudaCore(Library):
 
 def spinner() -> Callable[[Any], None] | None:
     """Return a function that keeps a stream busy, or None on a simulated driver or without a compiler."""
-    if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
+    if simulated_driver.driver() is not None or PyGPU.backend_name() != "cuda":
         return None
     try:
         kernel = PyGPU.Kernel(SPIN, "spin")
@@ -379,7 +380,7 @@ PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax
 def peers(names: Sequence[str] | None = None) -> list[Library]:
     """Return those of the named libraries, by default of all, that are installed and can use PyGPU's device."""
     found: list[Library] = []
-    if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
+    if simulated_driver.driver() is not None or PyGPU.backend_name() != "cuda":
         return found
     for name, create in PEERS.items():
         if names is None or name in names:

@@ -61,25 +61,25 @@ def launcher(folders: str | None = None) -> str:
     """
     if folders is None:
         folders = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    wanted, others = library(), []
-    if wanted.startswith("unknown"):
-        pytest.skip(f"mpi4py's MPI is {wanted}")
+    expected, others = library(), []
+    if expected.startswith("unknown"):
+        pytest.skip(f"mpi4py's MPI is {expected}")
     for folder in dict.fromkeys(folders.split(os.pathsep)):
         for path in (Path(folder, name) for name in NAMES):
             if not os.access(path, os.X_OK):
                 continue
-            if (kind := kind_of(output(str(path), "--version"))) == wanted:
+            if (kind := kind_of(output(str(path), "--version"))) == expected:
                 return str(path)
             others.append(f"{path} ({kind})")
     there = f"; there are {', '.join(others)}" if others else ""
-    pytest.skip(f"needs mpiexec of {wanted}, which mpi4py uses{there}")
+    pytest.skip(f"needs mpiexec of {expected}, which mpi4py uses{there}")
 
 
 def run(processes: int, *program: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run Python with the given arguments in the given number of MPI processes."""
     # Allow more processes than cores, and allow the user root. Open MPI rejects both by default.
-    told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    told |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    variables = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    variables |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     command = [launcher(), "-n", str(processes), sys.executable, *program]
-    environment = os.environ | told | settings
+    environment = os.environ | variables | settings
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import PyGPU
-from soak_operations.table import Operation, device_of, of_moderate_size, operation, writeable
+from soak_operations.operation_registry import Operation, device_of, of_moderate_size, operation, writeable
 
 if TYPE_CHECKING:
     from soak import Held, Soak

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import PyGPU
-from soak_operations.choices import DTYPES, NUMPYS_OWN, SMALL
-from soak_operations.table import device_of, in_numbers, of_moderate_size, operation, with_axes, writeable
+from soak_operations.operation_registry import device_of, in_numbers, of_moderate_size, operation, with_axes, writeable
+from soak_operations.random_choices import DTYPES, NUMPYS_OWN, SMALL
 
 if TYPE_CHECKING:
     from soak import Held, Soak

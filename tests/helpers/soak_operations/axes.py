@@ -11,7 +11,7 @@ import numpy as np
 
 import PyGPU
 from soak_operations.arithmetic import FEW, PAIRS, agreed, computation, drawn
-from soak_operations.table import device_of
+from soak_operations.operation_registry import device_of
 
 if TYPE_CHECKING:
     from soak import Held, Soak
@@ -79,10 +79,10 @@ def taken(soak: Soak) -> Held | None:
     length = a.twin.size if axis is None else a.twin.shape[axis]
     if length == 0:
         return None
-    places = np.array(soak.choices.choices(range(-length, length), k=soak.choices.randint(1, 8)))
-    soak.note(axis, places)
-    ours = PyGPU.take(a.array, PyGPU.to_gpu(places, device=a.array.device), axis=axis)
-    return result(soak, ours, np.take(a.twin, places, axis=axis))
+    positions = np.array(soak.choices.choices(range(-length, length), k=soak.choices.randint(1, 8)))
+    soak.note(axis, positions)
+    ours = PyGPU.take(a.array, PyGPU.to_gpu(positions, device=a.array.device), axis=axis)
+    return result(soak, ours, np.take(a.twin, positions, axis=axis))
 
 
 @computation(2)

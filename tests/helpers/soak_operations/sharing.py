@@ -13,7 +13,7 @@ import numpy as np
 
 import PyGPU
 from installed.numpy_version import is_numpy
-from soak_operations.table import device_of, in_numbers, of_moderate_size, operation, writeable
+from soak_operations.operation_registry import device_of, in_numbers, of_moderate_size, operation, writeable
 
 if TYPE_CHECKING:
     from soak import Held, Soak

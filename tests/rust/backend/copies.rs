@@ -71,8 +71,9 @@ pub fn boxes(gpu: &dyn Backend) {
     for (to, from, (width, height, depth)) in cases {
         let extent = Extent { width, height, depth };
         for direction in [UP, DOWN, Direction::DeviceToDevice] {
-            let (found, wanted) = (copied(gpu, direction, to, from, extent), copied(cpu, direction, to, from, extent));
-            assert!(found == wanted, "{to:?} {from:?} {extent:?} {direction:?}");
+            let (found, expected) =
+                (copied(gpu, direction, to, from, extent), copied(cpu, direction, to, from, extent));
+            assert!(found == expected, "{to:?} {from:?} {extent:?} {direction:?}");
         }
     }
     let (source, target) = (place(gpu, &[1, 2, 3]), place(gpu, &[0; 3]));
@@ -88,12 +89,12 @@ pub fn fills(gpu: &dyn Backend) {
     let cpu = by_name("cpu").unwrap();
     for pattern in [Pattern::U8(3), Pattern::U16(0x0102), Pattern::U32(0x0102_0304), Pattern::U32(0)] {
         for (pitch, count, height) in [(32, 4, 5), (16, 4, 5), (128, 4, 5), (0, 7, 1), (16, 0, 5), (16, 4, 0)] {
-            let [found, wanted] = [gpu, cpu].map(|backend| {
+            let [found, expected] = [gpu, cpu].map(|backend| {
                 let target = place(backend, &[0xaa; 2048]);
                 unsafe { backend.fill(0, target, pitch, pattern, count, height, S).unwrap() };
                 fetch(backend, target, 2048)
             });
-            assert!(found == wanted, "{pattern:?} {pitch} {count} {height}");
+            assert!(found == expected, "{pattern:?} {pitch} {count} {height}");
         }
     }
     let refused = unsafe { gpu.fill(0, 8, usize::MAX / 2, Pattern::U8(1), 1, 9, S) };

@@ -238,11 +238,11 @@ pub fn apply(step: &Step, layout: &Layout, model: &Model) -> Option<(Layout, Mod
             let divisors: Vec<i64> = (1..=shape[axis]).filter(|d| shape[axis] % d == 0).collect();
             let part = *divisors.get(fold(divisor, divisors.len().max(1)))?;
             let new_shape = [&shape[..axis], &[part, shape[axis] / part], &shape[axis + 1..]].concat();
-            let mut wanted = new_shape.clone();
-            if divisor & 128 != 0 && !wanted.contains(&0) {
-                wanted[axis] = -1;
+            let mut requested_shape = new_shape.clone();
+            if divisor & 128 != 0 && !requested_shape.contains(&0) {
+                requested_shape[axis] = -1;
             }
-            let reshaped = layout.reshape(&wanted, order(f)).unwrap();
+            let reshaped = layout.reshape(&requested_shape, order(f)).unwrap();
             (reshaped.expect("splitting an axis never needs a copy"), model.reshape(&new_shape, order(f)))
         }
         Step::Merge(axis, f) => {

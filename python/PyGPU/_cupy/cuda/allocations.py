@@ -8,9 +8,9 @@ import weakref
 from typing import TYPE_CHECKING, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.runtime import calls as runtime
+from PyGPU._cupy.cuda.runtime import devices_and_memory as runtime
 from PyGPU._cupy.cuda.stream import get_current_stream
-from PyGPU._native.allocator import using_allocator
+from PyGPU._memory.allocator import using_allocator
 from PyGPU._pybindgpu.status import status_of
 
 if TYPE_CHECKING:
@@ -212,6 +212,6 @@ class UnownedMemory(BaseMemory):
         if device_id < 0:
             if not self.ptr:
                 raise RuntimeError("UnownedMemory requires an explicit device_id for a null pointer")
-            found = _core.pointer_attributes(self.ptr)
-            device_id = _core.current_device() if found is None or found[1] < 0 else found[1]
+            attributes = _core.pointer_attributes(self.ptr)
+            device_id = _core.current_device() if attributes is None or attributes[1] < 0 else attributes[1]
         self.device_id = device_id

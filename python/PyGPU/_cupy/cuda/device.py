@@ -108,5 +108,5 @@ def from_pointer(ptr: int) -> Device:
     >>> from_pointer(PyGPU.zeros(3).ptr) == PyGPU.Device()
     True
     """
-    found = _core.pointer_attributes(ptr)
-    return Device() if found is None or found[1] < 0 else Device(found[1])
+    attributes = _core.pointer_attributes(ptr)
+    return Device() if attributes is None or attributes[1] < 0 else Device(attributes[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyGPU import _core
 from PyGPU._cupy.cuda.errors import CUDADriverError
-from PyGPU._cupy.cuda.runtime.calls import driverGetVersion
+from PyGPU._cupy.cuda.runtime.devices_and_memory import driverGetVersion
 from PyGPU._pybindgpu.runtime.stream import as_stream
 
 __all__ = ["CUDADriverError", "ctxGetCurrent", "ctxGetDevice", "get_build_version", "streamGetCtx"]

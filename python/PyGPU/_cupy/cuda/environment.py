@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import which
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.runtime.calls import driverGetVersion
+from PyGPU._cupy.cuda.runtime.devices_and_memory import driverGetVersion
 
 __all__ = [
     "get_cuda_path",
@@ -56,8 +56,8 @@ def get_local_runtime_version() -> int:
 
 def _first_folder(named: list[str | None], program: str, default: str) -> str | None:
     """Return the first existing folder among `named`, the installation folder of `program`, and `default`."""
-    found = which(program)
-    folders = [*named, str(Path(found).resolve().parent.parent) if found else None, default]
+    path = which(program)
+    folders = [*named, str(Path(path).resolve().parent.parent) if path else None, default]
     return next((folder for folder in folders if folder and Path(folder).is_dir()), None)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from PyGPU._cupy.cuda.memory_hook import MemoryHook
-from PyGPU._native.fork.fork_lock import fork_safe_lock
+from PyGPU._process.fork_lock import fork_safe_lock
 
 __all__ = ["DebugPrintHook", "LineProfileHook"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from PyGPU import _core
 from PyGPU._cupy.cuda.allocations import BaseMemory, ManagedMemory, Memory, MemoryAsync
 from PyGPU._cupy.cuda.errors import error_of
-from PyGPU._cupy.cuda.runtime import calls as runtime
+from PyGPU._cupy.cuda.runtime import devices_and_memory as runtime
 from PyGPU._cupy.cuda.runtime.constants import memcpyDefault, memcpyDeviceToHost, memcpyHostToDevice
 from PyGPU._cupy.cuda.stream import get_current_stream
 

@@ -13,7 +13,7 @@ from PyGPU import _core
 
 __all__ = ["Mark", "MarkC", "RangePop", "RangePush", "RangePushC"]
 
-_found: bool | None = None
+_has_library: bool | None = None
 
 
 class _Thread(threading.local):
@@ -28,14 +28,14 @@ _thread = _Thread()
 
 def is_available() -> bool:
     """Return whether NVTX or ROCTX is installed; the first call also enables the ranges of PyGPU's functions."""
-    global _found
-    if _found is None:
+    global _has_library
+    if _has_library is None:
         try:
             library = "roctx" if _core.backend_name() == "hip" else "nvtx"
-            _found = _core._is_annotated() or _core._annotate(library) is not None
+            _has_library = _core._is_annotated() or _core._annotate(library) is not None
         except _core.BackendUnavailableError:
-            _found = False
-    return _found
+            _has_library = False
+    return _has_library
 
 
 def RangePush(message: str, id_color: int = -1) -> None:

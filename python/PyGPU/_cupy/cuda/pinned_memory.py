@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.runtime import calls as runtime
+from PyGPU._cupy.cuda.runtime import devices_and_memory as runtime
 from PyGPU._cupy.cuda.runtime.constants import hostAllocPortable
 from PyGPU._pybindgpu.status import status_of
-from PyGPU._pycuda.tools.bin_numbers import bitlog2
+from PyGPU._pycuda.tools.bitlog2 import bitlog2
 from PyGPU._pycuda.tools.pools import _Pool
 
 __all__ = [

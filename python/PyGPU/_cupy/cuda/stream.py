@@ -17,7 +17,7 @@ from PyGPU import _core
 from PyGPU._cupy.cuda import capture
 from PyGPU._cupy.cuda.event import Event
 from PyGPU._cupy.cuda.runtime.constants import streamCaptureModeRelaxed, streamPerThread
-from PyGPU._native.fork.fork_lock import fork_safe_lock
+from PyGPU._process.fork_lock import fork_safe_lock
 
 __all__ = ["ExternalStream", "Stream", "get_current_stream"]
 

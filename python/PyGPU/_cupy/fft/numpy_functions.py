@@ -10,7 +10,7 @@ from PyGPU import _core
 from PyGPU._cupy.fft.plan_checks import check_plan
 from PyGPU._cupy.fft.plans import get_current_plan
 from PyGPU._cupy.fft.transform_types import ValueType
-from PyGPU._fft import axes as _axes, axis as _axis
+from PyGPU._fft import one_axis as _axis, several_axes as _axes
 
 __all__ = [
     "fft", "fft2", "fftn", "hfft", "ifft", "ifft2", "ifftn", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2",

@@ -17,7 +17,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._cupy.fft.transform_types import CUFFT_FORWARD, CUFFT_INVERSE, dtypes_of, value_type_of
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["Plan", "Plan1d", "PlanNd", "get_current_plan"]
 
@@ -75,11 +75,11 @@ def _checked_transform(fft_type: int, direction: int, a: _core.GPUArray, out: _c
     direction = {"R2C": CUFFT_FORWARD, "C2R": CUFFT_INVERSE}.get(value_type, direction)
     if (value_type, direction) not in _NAMES:
         raise ValueError(f"direction={direction!r} is none: write cufft.CUFFT_FORWARD or cufft.CUFFT_INVERSE")
-    wanted = dtypes_of(fft_type)
-    if (a.dtype, out.dtype) != wanted:
+    expected = dtypes_of(fft_type)
+    if (a.dtype, out.dtype) != expected:
         raise ValueError(
             f"cuFFT plan dtype mismatch. The arrays have the dtypes {a.dtype} and {out.dtype}, the plan "
-            f"transforms {wanted[0]} to {wanted[1]}"
+            f"transforms {expected[0]} to {expected[1]}"
         )
     return _NAMES[value_type, direction], _UNSCALED[direction]
 

@@ -12,8 +12,8 @@ from PyGPU import _core
 from PyGPU._cupy.fft.plan_checks import check_plan
 from PyGPU._cupy.fft.plans import get_current_plan
 from PyGPU._cupy.fft.transform_types import ValueType
-from PyGPU._fft import axis as _axis, frequencies as _frequencies
-from PyGPU._fft.axis import of_other_way
+from PyGPU._fft import frequencies as _frequencies, one_axis as _axis
+from PyGPU._fft.one_axis import of_other_way
 from PyGPU._functions import array_arguments
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
-from PyGPU._native.public.docstrings import documented_like
+from PyGPU._cupy.public_lookup import own
+from PyGPU._names.docstrings import documented_like
 
 __all__ = [
     "array",

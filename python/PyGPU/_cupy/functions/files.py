@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["load"]
 

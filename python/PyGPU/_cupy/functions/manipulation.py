@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["roll"]
 
@@ -32,6 +32,6 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     >>> cupy.roll(cupy.arange(4), cupy.array(1)).tolist()
     [3, 0, 1, 2]
     """
-    places = shift.get() if isinstance(shift, _core.GPUArray) else shift
-    result: _core.GPUArray = own("roll")(a, places, axis)
+    shifts = shift.get() if isinstance(shift, _core.GPUArray) else shift
+    result: _core.GPUArray = own("roll")(a, shifts, axis)
     return result

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["poly1d", "polyadd", "polymul", "polysub", "polyval", "roots"]
 
@@ -298,7 +298,7 @@ def polyval(p: Any, x: Any) -> Any:
         raise ValueError(f"polyval: the coefficients have one axis, not {coefficients.ndim}")
     if not isinstance(x, poly1d):
         return own("polyval")(coefficients, _core.asarray(x))
-    steps = (coefficients[place : place + 1] for place in range(coefficients.size))
+    steps = (coefficients[index : index + 1] for index in range(coefficients.size))
     return functools.reduce(lambda total, coefficient: total * x + coefficient, steps, poly1d([0]))
 
 
@@ -320,7 +320,7 @@ def roots(p: Any) -> _core.GPUArray:
     >>> sorted(cupy.roots(cupy.poly1d([1, -3, 2])).tolist())
     [1.0, 2.0]
     """
-    found: _core.GPUArray = own("roots")(_coefficients(p))
-    is_real = found.dtype.kind == "c" and not own("iscomplexobj")(_coefficients(p))
-    is_real = is_real and bool((found.imag == 0).all())
-    return found.real.copy() if is_real else found
+    result: _core.GPUArray = own("roots")(_coefficients(p))
+    is_real = result.dtype.kind == "c" and not own("iscomplexobj")(_coefficients(p))
+    is_real = is_real and bool((result.imag == 0).all())
+    return result.real.copy() if is_real else result

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["as_series", "polycompanion", "polyval", "polyvalfromroots", "polyvander", "trimcoef", "trimseq"]
 
@@ -189,8 +189,8 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> _core.GPUArray:
     if tensor:
         coefficients = coefficients.reshape(coefficients.shape + (1,) * x.ndim)
     result: _core.GPUArray = coefficients[-1] + x * 0
-    for place in range(2, len(coefficients) + 1):
-        result = coefficients[-place] + result * x
+    for index in range(2, len(coefficients) + 1):
+        result = coefficients[-index] + result * x
     return result
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["amax", "amin", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
-from PyGPU._native.public.docstrings import documented_like
+from PyGPU._cupy.public_lookup import own
+from PyGPU._names.docstrings import documented_like
 
 __all__ = ["argmax", "argmin"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.package import own
+from PyGPU._cupy.public_lookup import own
 
 __all__ = ["vectorize"]
 

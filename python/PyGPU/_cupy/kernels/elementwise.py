@@ -127,12 +127,12 @@ class ElementwiseKernel(CachedSources):
             return launch(args, size, stream, block_size)
         return self.call(args, size, stream, block_size)
 
-    def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
+    def call(self, arguments: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
         """Check all arguments and launch the kernel; this method serves the first call with each set of argument types.
 
         Parameters
         ----------
-        given : tuple
+        arguments : tuple
             The arguments of the call.
         size : int
             The number of elements, or -1 if the arguments determine the shape.
@@ -147,16 +147,16 @@ class ElementwiseKernel(CachedSources):
         """
         if block_size <= 0:
             raise ValueError(f"block_size must be greater than zero, and is {block_size}")
-        if len(given) not in (self.nin, self.nargs):
+        if len(arguments) not in (self.nin, self.nargs):
             raise TypeError(
                 f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or {self.nargs} (with "
-                f"outputs), but given {len(given)}."
+                f"outputs), but given {len(arguments)}."
             )
-        for argument in given:
+        for argument in arguments:
             override = getattr(argument, "__cupy_override_elementwise_kernel__", None)
             if override is not None:
-                return override(self, *given, size=size, stream=stream, block_size=block_size)
-        args = [as_array(one) for one in given]
+                return override(self, *arguments, size=size, stream=stream, block_size=block_size)
+        args = [as_array(one) for one in arguments]
         shape = self.loop_shape(args, size)
         is_array = [isinstance(one, _Array) for one in args]
         types = self._resolve(args, is_array)
@@ -178,9 +178,9 @@ class ElementwiseKernel(CachedSources):
         except ValueError:
             check_ranges(args, types.inputs)
             raise
-        key = tuple([one.dtype if type(one) is _Array else type(one) for one in given])
+        key = tuple([one.dtype if type(one) is _Array else type(one) for one in arguments])
         if key not in self._launches:
-            fast = fast_launch(self, launch, given, types)
+            fast = fast_launch(self, launch, arguments, types)
             if fast is not None:
                 self._launches[key] = fast
         return result

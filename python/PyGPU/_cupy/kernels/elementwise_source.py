@@ -25,7 +25,7 @@ from PyGPU._cupy.kernels.c_text import (
     renamed,
 )
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
-from PyGPU._native.library_files import HEADERS
+from PyGPU._paths.library_files import HEADERS
 
 __all__ = [
     "TAKEN",

@@ -147,17 +147,17 @@ class Function:
 
         If neither an argument nor a length changes, raise `error`.
         """
-        given, parameters = tuple(args), self._kernel.parameters
-        arguments = converted(given, parameters)
+        unconverted, parameters = tuple(args), self._kernel.parameters
+        arguments = converted(unconverted, parameters)
         shape = [[max(1, length) for length in axes] for axes in (grid, block)]
-        unchanged = len(arguments) == len(given) and all(map(operator.is_, arguments, given))
+        unchanged = len(arguments) == len(unconverted) and all(map(operator.is_, arguments, unconverted))
         if unchanged and shape == [list(grid), list(block)]:
             raise error
         options = {"grid": shape[0], "block": shape[1], "stream": stream, "shared": shared_mem}
         try:
             self.launch(*arguments, **options)
         except TypeError:
-            narrow = converted(given, parameters, is_narrow=True)
+            narrow = converted(unconverted, parameters, is_narrow=True)
             if all(map(operator.is_, narrow, arguments)):
                 raise
             self.launch(*narrow, **options)

@@ -96,7 +96,9 @@ class PlainLaunch(Launch):
         self.native(*args, *extents, count, block=block, grid=grid, stream=stream)
 
 
-def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any], types: TypeMap) -> FastLaunch | None:
+def fast_launch(
+    kernel: ElementwiseKernel, launch: Launch, arguments: Sequence[Any], types: TypeMap
+) -> FastLaunch | None:
     """Return a function that launches the kernel with few checks, for later calls with arguments of the same types.
 
     Return None if arguments of the same types may need another kernel.
@@ -106,8 +108,8 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     kernel : ElementwiseKernel
         The kernel.
     launch : Launch
-        The kernel's `Launch` for the arguments `given`.
-    given : sequence
+        The kernel's `Launch` for the arguments.
+    arguments : sequence
         Arguments of a call: arrays of PyGPU and scalars.
     types : TypeMap
         Dtypes of the parameters.
@@ -117,24 +119,24 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     callable or None
         Called as ``launch(arguments, size, stream, block_size)``.
     """
-    if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in given):
+    if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in arguments):
         return None
     if launch.is_plain and _core.device_count() > 1:
         return None  # The kernel is compiled for one device, but a later call may use another device.
     forms = launch.forms
     if launch.has_indexer or any(form is not None and not form.is_contiguous for form in forms):
         return None
-    is_fresh = len(given) == kernel.nin
-    checks = [(position, position in launch.with_shape) for position in launch.raw if position < len(given)]
+    is_fresh = len(arguments) == kernel.nin
+    checks = [(position, position in launch.with_shape) for position in launch.raw if position < len(arguments)]
     loop = [
         position
-        for position, parameter in enumerate(kernel.params[: len(given)])
+        for position, parameter in enumerate(kernel.params[: len(arguments)])
         if forms[position] is not None and not parameter.raw
     ]
     casts = [
         (position, cast)
         for position, dtype in enumerate(types.inputs)
-        if forms[position] is None and (cast := scalar_cast(type(given[position]), dtype)) is not None
+        if forms[position] is None and (cast := scalar_cast(type(arguments[position]), dtype)) is not None
     ]
     if not checks and not launch.is_plain:
         return _simple(kernel, launch.native, loop, casts, types, is_fresh)

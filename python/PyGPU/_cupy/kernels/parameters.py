@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._cupy.kernels.records import record_definition, record_name
-from PyGPU._native.c_types import dtype_to_ctype, name_of as registered_name, parse_type
+from PyGPU._arguments.c_types import dtype_to_ctype, name_of as registered_name, parse_type
+from PyGPU._cupy.kernels.struct_source import record_definition, record_name
 
 __all__ = ["TEXTURE", "Parameter", "TypeMap", "c_name", "check_kernel_name", "parse_parameters", "resolve"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from PyGPU import _core
 from PyGPU._cupy.kernels.c_text import own_integers, renamed
-from PyGPU._native.library_files import HEADERS
+from PyGPU._paths.library_files import HEADERS
 from PyGPU._pycuda.driver.module import not_found
 
 __all__ = ["RawSource", "check_backend"]

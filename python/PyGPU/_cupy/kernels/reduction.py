@@ -276,7 +276,7 @@ class ReductionKernel(CachedSources):
             if params[position].raw:
                 extents.append(extent(args[position].shape, args[position].strides))
                 args[position] = first_element(args[position], form)
-        blocks = min(_MOST_BLOCKS, -(-kept_nest.size // plan.places))
+        blocks = min(_MOST_BLOCKS, -(-kept_nest.size // plan.results))
         launch(
             *args,
             kept_nest.parameter(),
@@ -284,11 +284,11 @@ class ReductionKernel(CachedSources):
             *extents,
             kept_nest.size,
             reduced_nest.size,
-            plan.places,
+            plan.results,
             plan.lanes,
             plan.along,
             grid=blocks,
-            block=plan.places * plan.lanes,
+            block=plan.results * plan.lanes,
             stream=stream,
         )
 
@@ -320,8 +320,8 @@ class ReductionKernel(CachedSources):
 
     def _record(self, types: TypeMap, is_array: Sequence[bool], source: str) -> None:
         dtypes = (*types.inputs, *types.outputs)
-        given = (*is_array, *([True] * (len(dtypes) - len(is_array))))
-        self._cached_codes[tuple(dtype.char for dtype, array in zip(dtypes, given, strict=True) if array)] = source
+        has_array = (*is_array, *([True] * (len(dtypes) - len(is_array))))
+        self._cached_codes[tuple(dtype.char for dtype, array in zip(dtypes, has_array, strict=True) if array)] = source
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (*self._state, self.reduce_dims, self.preamble, self.options)

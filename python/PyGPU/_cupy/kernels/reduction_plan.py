@@ -111,9 +111,9 @@ def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Ne
 
 @dataclass(frozen=True)
 class Threads:
-    """Division of a block's threads: the block computes `places` results, each by `lanes` threads."""
+    """Division of a block's threads: the block computes `results` results, each by `lanes` threads."""
 
-    places: int
+    results: int
     lanes: int
     along: bool
     """Whether adjacent threads read elements of one result."""
@@ -143,7 +143,7 @@ def plan_threads(kept: Nest, reduced: Nest, threads: int) -> Threads:
     --------
     >>> from PyGPU._cupy.kernels.reduction_plan import combine_axes, plan_threads
     >>> plan_threads(combine_axes((100,), [(4000,)]), combine_axes((1000,), [(4,)]), 512)
-    Threads(places=1, lanes=512, along=True)
+    Threads(results=1, lanes=512, along=True)
     """
     most_lanes = min(threads, _power_of_two(reduced.size))
     along = kept.size == 1 or (reduced.size > 1 and abs(reduced.strides[0][-1]) <= abs(kept.strides[0][-1]))
@@ -151,7 +151,7 @@ def plan_threads(kept: Nest, reduced: Nest, threads: int) -> Threads:
         while most_lanes > _COLUMNS and most_lanes * _ELEMENTS > reduced.size and kept.size * most_lanes > _BUSY:
             most_lanes //= 2
         return Threads(max(1, min(threads // most_lanes, _power_of_two(kept.size))), most_lanes, True)
-    places = min(threads, _power_of_two(kept.size))
+    results = min(threads, _power_of_two(kept.size))
     if reduced.size >= 2 * _COLUMNS:
-        places = min(places, _COLUMNS)
-    return Threads(places, min(most_lanes, threads // places), False)
+        results = min(results, _COLUMNS)
+    return Threads(results, min(most_lanes, threads // results), False)

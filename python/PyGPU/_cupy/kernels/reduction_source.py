@@ -14,7 +14,7 @@ from PyGPU._cupy.kernels.arguments import ArrayForm
 from PyGPU._cupy.kernels.c_text import has_word, headers_for, renamed
 from PyGPU._cupy.kernels.elementwise_source import TAKEN, Declared, symbol_of, user_preamble
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
-from PyGPU._native.library_files import HEADERS
+from PyGPU._paths.library_files import HEADERS
 
 __all__ = ["ReductionText", "axis_source", "compile_text", "finish_source", "state_dtype", "total_kernel"]
 
@@ -196,11 +196,11 @@ def axis_source(
             base = f"_kept.offset(({{number}})_i, {arrays})"
             if position < nin:
                 base += f" + _reduced.offset(({{number}})_J, {arrays})"
-            place = f"*({const}{element} *)((const char *)_raw_{name} + {base})"
+            location = f"*({const}{element} *)((const char *)_raw_{name} + {base})"
             if position < nin:
-                inputs.append(f"const {element} {name} = {place};")
+                inputs.append(f"const {element} {name} = {location};")
             else:
-                outputs.append(f"{element} &{name} = {place};")
+                outputs.append(f"{element} &{name} = {location};")
             arrays += 1
     nests = [
         f"const pygpu_cupy::nest<{rank}, {arrays}> {name}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._cupy.package import public_module
+from PyGPU._cupy.public_lookup import public_module
 
 __all__ = [
     "generate_matrix", "shaped_arange", "shaped_linspace", "shaped_random", "shaped_reverse_arange",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
-from PyGPU._native.public import assertions
+from PyGPU._testing import assertions
 
 __all__ = ["AssertFunctionIsCalled", "assert_array_equal", "assert_array_list_equal", "assert_warns"]
 

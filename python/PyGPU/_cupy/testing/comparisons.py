@@ -14,7 +14,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.functions.polynomials import poly1d
 from PyGPU._cupy.testing import assertions as own, loops
-from PyGPU._native.public import assertions
+from PyGPU._testing import assertions
 
 __all__ = [
     "numpy_cupy_allclose", "numpy_cupy_array_almost_equal", "numpy_cupy_array_almost_equal_nulp",
@@ -205,8 +205,8 @@ def _tolerance(tolerance: Any, dtype: np.dtype[Any]) -> float:
         return float(tolerance)
     if dtype.type not in tolerance and "default" not in tolerance:
         raise TypeError(f"numpy_cupy_allclose: no tolerance for {dtype}; add it, or 'default', to {tolerance}")
-    found: float = tolerance[dtype.type if dtype.type in tolerance else "default"]
-    return found
+    value: float = tolerance[dtype.type if dtype.type in tolerance else "default"]
+    return value
 
 
 def numpy_cupy_allclose(

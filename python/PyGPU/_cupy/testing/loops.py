@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._native.public.docstrings import documented_like
+from PyGPU._names.docstrings import documented_like
 
 __all__ = [
     "for_CF_orders", "for_all_dtypes", "for_all_dtypes_combination", "for_complex_dtypes", "for_contiguous_axes",

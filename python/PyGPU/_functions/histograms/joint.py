@@ -21,11 +21,11 @@ def _sample(sample: Any) -> _core.GPUArray:
     """Convert a sample to an array with a row for each point, as NumPy does."""
     variables: _core.GPUArray = sample
     if not isinstance(sample, _core.GPUArray):
-        given = list(sample) if isinstance(sample, Sequence) else []
-        array = next((one for one in given if isinstance(one, _core.GPUArray)), None)
+        coordinates = list(sample) if isinstance(sample, Sequence) else []
+        array = next((one for one in coordinates if isinstance(one, _core.GPUArray)), None)
         if array is None:
             raise invalid_array_error(sample, "histogramdd")
-        variables = stack([on_device_of(array, one) for one in given])
+        variables = stack([on_device_of(array, one) for one in coordinates])
     elif sample.ndim == 2:
         return sample
     if variables.ndim > 2:
@@ -33,15 +33,15 @@ def _sample(sample: Any) -> _core.GPUArray:
     return variables.reshape(1, -1).T if variables.ndim < 2 else variables.T
 
 
-def _as_sequence(given: Any, length: int, message: str) -> list[Any]:
+def _as_sequence(argument: Any, length: int, message: str) -> list[Any]:
     """Convert an argument to a list with one entry for each variable; a single value applies to all variables."""
     try:
-        count = len(given)
+        count = len(argument)
     except TypeError:
-        return [given] * length
+        return [argument] * length
     if count != length:
         raise ValueError(f"{message}: {count} for {length}")
-    return [given[variable] for variable in range(length)]
+    return [argument[variable] for variable in range(length)]
 
 
 def _limits(extremes: tuple[Any, Any] | None, limits: Any) -> tuple[Any, Any]:
@@ -59,21 +59,21 @@ def _limits(extremes: tuple[Any, Any] | None, limits: Any) -> tuple[Any, Any]:
 
 def _edges(sample: _core.GPUArray, bins: list[Any], ranges: list[Any]) -> list[_core.GPUArray]:
     """Compute the bin edges of each variable; minima and maxima are copied to the host at most once."""
-    for variable, given in enumerate(bins):
-        if np.ndim(given) > 1:
-            raise ValueError(f"`bins[{variable}]` must be a scalar or 1d array, not of {np.ndim(given)} axes")
-        if np.ndim(given) == 0 and given < 1:
-            raise ValueError(f"`bins[{variable}]` must be positive, when an integer, not {given}")
+    for variable, own_bins in enumerate(bins):
+        if np.ndim(own_bins) > 1:
+            raise ValueError(f"`bins[{variable}]` must be a scalar or 1d array, not of {np.ndim(own_bins)} axes")
+        if np.ndim(own_bins) == 0 and own_bins < 1:
+            raise ValueError(f"`bins[{variable}]` must be positive, when an integer, not {own_bins}")
     extremes: Any = None
     if sample.size and any(np.ndim(one) == 0 and limits is None for one, limits in zip(bins, ranges, strict=True)):
         extremes = stack([sample.min(0), sample.max(0)]).get().T
     edges = []
-    for variable, (given, limits) in enumerate(zip(bins, ranges, strict=True)):
-        if np.ndim(given) == 0:
+    for variable, (own_bins, limits) in enumerate(zip(bins, ranges, strict=True)):
+        if np.ndim(own_bins) == 0:
             first, last = _limits(None if extremes is None else tuple(extremes[variable]), limits)
-            edges.append(on_device_of(sample, np.linspace(first, last, _bin_count(given, variable) + 1)))
+            edges.append(on_device_of(sample, np.linspace(first, last, _bin_count(own_bins, variable) + 1)))
         else:
-            edges.append(on_device_of(sample, _monotonic(given, variable)))
+            edges.append(on_device_of(sample, _monotonic(own_bins, variable)))
     return edges
 
 
@@ -96,8 +96,8 @@ def _monotonic(edges: Any, variable: int) -> Any:
 def _bin_indices(values: _core.GPUArray, edges: _core.GPUArray) -> _core.GPUArray:
     """Return the bin number of each value, counted from 1; values before the first edge have the number 0."""
     dtype = np.result_type(values.dtype, edges.dtype)
-    found = _core._searchsorted(edges.astype(dtype), flat(values.astype(dtype)), True)
-    return found - _core.equal(values, edges[-1:])
+    indices = _core._searchsorted(edges.astype(dtype), flat(values.astype(dtype)), True)
+    return indices - _core.equal(values, edges[-1:])
 
 
 def _density(counts: _core.GPUArray, edges: list[_core.GPUArray]) -> _core.GPUArray:

@@ -11,8 +11,8 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._functions.masks import nonzero
 from PyGPU._functions.matrices import tri
+from PyGPU._names.docstrings import documented_like
 from PyGPU._names.public import public
-from PyGPU._native.public.docstrings import documented_like
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._arguments.argument_errors import describe
 from PyGPU._functions.array_arguments import arrays
 from PyGPU._names.public import public
-from PyGPU._native.argument_errors import describe
 
 if TYPE_CHECKING:
     from PyGPU.typing import OrderACFK
@@ -234,7 +234,7 @@ def _contract(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
     path = _path(text, operands, optimize)
     pending = [_prepared(operand, labels, lengths) for operand, labels in zip(operands, inputs, strict=True)]
     for step in path:
-        selected = [pending.pop(place) for place in sorted(step, reverse=True)][::-1]
+        selected = [pending.pop(index) for index in sorted(step, reverse=True)][::-1]
         product = selected[0]
         for position, other in enumerate(selected[1:], 1):
             outer_labels = {label for _, labels in [*pending, *selected[position + 1 :]] for label in labels}

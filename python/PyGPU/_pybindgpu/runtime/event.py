@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import SupportsIndex, TypeAlias
 
 from PyGPU import _core
-from PyGPU._pybindgpu.handle import Handle
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
 from PyGPU._pybindgpu.status import (
     INVALID_RESOURCE_HANDLE,
@@ -18,6 +17,7 @@ from PyGPU._pybindgpu.status import (
     status_of,
     value_of,
 )
+from PyGPU._pybindgpu.stream_event_handle import Handle
 
 __all__ = [
     "cudaEventBlockingSync",

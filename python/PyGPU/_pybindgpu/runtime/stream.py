@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 import numpy
 
 from PyGPU import _core
-from PyGPU._pybindgpu.handle import Handle
 from PyGPU._pybindgpu.status import (
     INVALID_RESOURCE_HANDLE,
     INVALID_VALUE,
@@ -18,6 +17,7 @@ from PyGPU._pybindgpu.status import (
     cudaError_t,
     status_of,
 )
+from PyGPU._pybindgpu.stream_event_handle import Handle
 
 if TYPE_CHECKING:
     from PyGPU.typing import SupportsCudaStream

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from PyGPU import _core
-from PyGPU._native import library_files
+from PyGPU._paths import library_files
 from PyGPU._pycuda.compiler.source import CudaModule, SourceModule, check_architecture, compile, default_options
 from PyGPU._pycuda.driver.enums import jit_input_type
 from PyGPU._pycuda.driver.module import Handler, Linker, Options

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from PyGPU import _core
-from PyGPU._native import library_files
+from PyGPU._paths import library_files
 from PyGPU._pycuda.compiler.environment import cache_setting, default_flags
 from PyGPU._pycuda.driver.debugging import debugging_options
 from PyGPU._pycuda.driver.module import Function, Module

@@ -10,8 +10,8 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._pycuda.curandom import seeds
-from PyGPU._pycuda.curandom.base import Base
-from PyGPU._random.draws import Source
+from PyGPU._pycuda.curandom.generator_base import Base
+from PyGPU._random.random_source import RandomSource
 from PyGPU._random.stream_position import StreamPosition
 
 __all__ = [
@@ -47,7 +47,7 @@ class PseudoRandom(Base):
         key = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
         position = StreamPosition(key)
         position.advance(int(offset) * self._count)
-        self._source = Source(self._device, position)
+        self._source = RandomSource(self._device, position)
 
     def _uniform(self, data: _core.GPUArray) -> None:
         seeds.fill_uniform(self._source, data, bits=self.generator_bits, excludes_zero=True)

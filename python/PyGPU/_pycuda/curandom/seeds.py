@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.draws import Source
+from PyGPU._random.random_source import RandomSource
 from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
@@ -35,7 +35,7 @@ def uniform_types(bits: int) -> tuple[str, ...]:
     return (*names, "int64", "uint64") if bits == 64 else names
 
 
-def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, excludes_zero: bool) -> None:
+def fill_uniform(source: RandomSource, data: _core.GPUArray, *, bits: int, excludes_zero: bool) -> None:
     """Fill a floating-point array with numbers in [0, 1) or (0, 1], or an integer array with arbitrary integers."""
     kind = data.dtype
     check_type(uniform_types(bits), data, f"uniform numbers of {bits} bits")
@@ -71,7 +71,7 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
     >>> bool((a.get() >= 0).all() and (a.get() < 1).all())
     True
     """
-    source = Source(_core.Device(), StreamPosition((int(np.random.randint(2**31 - 1)), _RAND_KEY)))
+    source = RandomSource(_core.Device(), StreamPosition((int(np.random.randint(2**31 - 1)), _RAND_KEY)))
     with on_stream(stream):
         result = _core.empty(shape, dtype, device=source.device)
         fill_uniform(source, result, bits=32, excludes_zero=False)

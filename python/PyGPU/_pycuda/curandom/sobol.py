@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native.fork.fork_lock import fork_safe_lock
-from PyGPU._pycuda.curandom import tables
-from PyGPU._pycuda.curandom.base import Base
+from PyGPU._process.fork_lock import fork_safe_lock
+from PyGPU._pycuda.curandom import direction_vectors
+from PyGPU._pycuda.curandom.generator_base import Base
 from PyGPU._pycuda.curandom.seeds import check_type, uniform_types
 
 __all__ = [
@@ -83,13 +83,13 @@ class _Sobol(Base):
     An array is filled with the coordinates of one point after another.
     """
 
-    _vector_set: tables.direction_vector_set
+    _vector_set: direction_vectors.direction_vector_set
 
     def __init__(self, dir_vector: _core.GPUArray | None = None, offset: int = 0) -> None:
         super().__init__()
         self._unsigned = np.dtype(f"uint{self.generator_bits}")
         if dir_vector is None:
-            dir_vector = tables.generate_direction_vectors(self._count, self._vector_set)
+            dir_vector = direction_vectors.generate_direction_vectors(self._count, self._vector_set)
         self._check("dir_vector", dir_vector, (self._count, self.generator_bits))
         self._vectors = dir_vector.reshape(-1)
         self._scramble: _core.GPUArray | None = None
@@ -156,7 +156,7 @@ class Sobol32RandomNumberGenerator(_Sobol):
     array begins with a new point.
     """
 
-    _vector_set = tables.direction_vector_set.VECTOR_32
+    _vector_set = direction_vectors.direction_vector_set.VECTOR_32
 
 
 class ScrambledSobol32RandomNumberGenerator(_Scrambled):
@@ -170,8 +170,8 @@ class ScrambledSobol32RandomNumberGenerator(_Scrambled):
         Mask of the bits to invert, for each dimension; defaults to the result of `generate_scramble_constants32`.
     """
 
-    _vector_set = tables.direction_vector_set.SCRAMBLED_VECTOR_32
-    _constants = staticmethod(tables.generate_scramble_constants32)
+    _vector_set = direction_vectors.direction_vector_set.SCRAMBLED_VECTOR_32
+    _constants = staticmethod(direction_vectors.generate_scramble_constants32)
 
 
 class Sobol64RandomNumberGenerator(_Sobol):
@@ -183,7 +183,7 @@ class Sobol64RandomNumberGenerator(_Sobol):
         As for `Sobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
     """
 
-    _vector_set = tables.direction_vector_set.VECTOR_64
+    _vector_set = direction_vectors.direction_vector_set.VECTOR_64
     generator_bits = 64
 
 
@@ -196,6 +196,6 @@ class ScrambledSobol64RandomNumberGenerator(_Scrambled):
         As for `ScrambledSobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
     """
 
-    _vector_set = tables.direction_vector_set.SCRAMBLED_VECTOR_64
+    _vector_set = direction_vectors.direction_vector_set.SCRAMBLED_VECTOR_64
     generator_bits = 64
-    _constants = staticmethod(tables.generate_scramble_constants64)
+    _constants = staticmethod(direction_vectors.generate_scramble_constants64)

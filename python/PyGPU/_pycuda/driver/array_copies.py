@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy
 
-from PyGPU._native.device_memory import bytes_of
+from PyGPU._memory.device_memory import bytes_of
 from PyGPU._pycuda.driver.arrays import (
     Array,
     ArrayDescriptor,

@@ -10,7 +10,7 @@ import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._native.device_memory import bytes_of, memcpy_dtoh, memcpy_htod, on_stream
+from PyGPU._memory.device_memory import bytes_of, memcpy_dtoh, memcpy_htod, on_stream
 
 if TYPE_CHECKING:
     from PyGPU.typing import AddressLike, HostBuffer, StreamLike

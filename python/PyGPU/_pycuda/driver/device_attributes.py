@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PyGPU._native.enumeration import NamedNumber
+from PyGPU._pycuda.named_enums import NamedNumber
 
 __all__ = ["device_attribute"]
 

@@ -9,7 +9,7 @@ import numpy
 
 from PyGPU import _core
 from PyGPU._core import DeviceAllocation
-from PyGPU._native.device_memory import bytes_of, mem_alloc, memcpy_dtoh, memcpy_htod
+from PyGPU._memory.device_memory import bytes_of, mem_alloc, memcpy_dtoh, memcpy_htod
 from PyGPU._pycuda.driver.memory_flags import ipc_mem_flags
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PyGPU._native.enumeration import NamedFlag, NamedNumber
+from PyGPU._pycuda.named_enums import NamedFlag, NamedNumber
 
 __all__ = [
     "host_alloc_flags",

@@ -9,7 +9,7 @@ import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._native.device_memory import on_stream
+from PyGPU._memory.device_memory import on_stream
 
 if TYPE_CHECKING:
     from PyGPU.typing import AddressLike, StreamLike

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from PyGPU import _core
-from PyGPU._native.device_memory import bytes_of, on_stream
+from PyGPU._memory.device_memory import bytes_of, on_stream
 from PyGPU._pycuda.driver.arrays import native
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from PyGPU._arguments.c_arguments import DtypedArgument, ScalarArg, VectorArg
+from PyGPU._arguments.c_types import dtype_to_ctype as c_name
 from PyGPU._core import Function
-from PyGPU._native.c_arguments import DtypedArgument, ScalarArg, VectorArg
-from PyGPU._native.c_types import dtype_to_ctype as c_name
 from PyGPU._pycuda.elementwise.source import get_elwise_kernel, get_elwise_module, prepared
 from PyGPU._pycuda.tools.context import context_dependent_memoize
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from PyGPU._arguments.c_arguments import DtypedArgument, ScalarArg, parse_arguments
 from PyGPU._core import Function
-from PyGPU._native.c_arguments import DtypedArgument, ScalarArg, parse_arguments
 from PyGPU._pycuda.compiler.source import SourceModule
 
 __all__ = ["get_elwise_kernel", "get_elwise_kernel_and_types", "get_elwise_module", "get_elwise_range_module"]

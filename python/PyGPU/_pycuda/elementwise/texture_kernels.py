@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from PyGPU._arguments.c_arguments import DtypedArgument, ScalarArg, VectorArg
+from PyGPU._arguments.c_types import dtype_to_ctype
 from PyGPU._core import Function
-from PyGPU._native.c_arguments import DtypedArgument, ScalarArg, VectorArg
-from PyGPU._native.c_types import dtype_to_ctype
 from PyGPU._pycuda.driver.textures import TextureReference
 from PyGPU._pycuda.elementwise.source import get_elwise_kernel_and_types
 from PyGPU._pycuda.tools.context import context_dependent_memoize

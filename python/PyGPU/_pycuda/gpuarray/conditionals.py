@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.public.docstrings import documented_like
-from PyGPU._pycuda.gpuarray.results import allocating, like_first, on
+from PyGPU._names.docstrings import documented_like
+from PyGPU._pycuda.gpuarray.result_allocation import allocating, like_first, on
 
 __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
 

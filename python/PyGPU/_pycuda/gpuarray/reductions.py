@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
-from PyGPU._native.c_types import dtype_to_ctype
-from PyGPU._native.public.docstrings import documented_like
-from PyGPU._pycuda.gpuarray.results import allocating, on
+from PyGPU._arguments.c_types import dtype_to_ctype
+from PyGPU._names.docstrings import documented_like
+from PyGPU._pycuda.gpuarray.result_allocation import allocating, on
 
 __all__ = ["all", "any", "dot", "max", "min", "subset_dot", "subset_max", "subset_min", "subset_sum", "sum"]
 

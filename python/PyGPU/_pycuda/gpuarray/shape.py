@@ -7,7 +7,7 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._functions import joining
 from PyGPU._pycuda.driver.device import Device
-from PyGPU._pycuda.gpuarray.results import allocating
+from PyGPU._pycuda.gpuarray.result_allocation import allocating
 from PyGPU._pycuda.tools.occupancy import DeviceData
 
 __all__ = ["concatenate", "reshape", "splay", "stack", "transpose"]

@@ -15,8 +15,8 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions import selection
 from PyGPU._functions.operands import flat
-from PyGPU._native.allocator import using_allocator
-from PyGPU._pycuda.gpuarray.results import on
+from PyGPU._memory.allocator import using_allocator
+from PyGPU._pycuda.gpuarray.result_allocation import on
 
 __all__ = ["multi_put", "multi_take", "multi_take_put", "take"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._native.c_types import get_or_register_dtype, name_of
+from PyGPU._arguments.c_types import get_or_register_dtype, name_of
 
 __all__ = ["register_dtype"]
 

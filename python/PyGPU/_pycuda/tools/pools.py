@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TextIO, TypeVar
 from PyGPU import _core
 from PyGPU._pycuda.driver.host_allocations import PagelockedHostAllocation, array_over, size_of
 from PyGPU._pycuda.driver.memory import mem_get_info
-from PyGPU._pycuda.tools.bin_numbers import bitlog2
+from PyGPU._pycuda.tools.bitlog2 import bitlog2
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

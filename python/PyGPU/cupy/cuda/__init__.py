@@ -14,7 +14,7 @@ import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 _NAMES = {
     "device": ("Device", "get_device_id"),
@@ -79,7 +79,7 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return _import_module(f"{__name__}.{name}")
     if name in _HOMES:
-        value = globals()[name] = _listing.readable(getattr(_import_module(_HOMES[name]), name))
+        value = globals()[name] = _public_modules.readable(getattr(_import_module(_HOMES[name]), name))
         return value
     if name not in _HINTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -90,4 +90,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {_HINTS[name]}")
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -2,9 +2,9 @@
 
 from PyGPU._cupy.cuda.errors import CompileException
 from PyGPU._cupy.cuda.function import compile_with_cache
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["CompileException", "compile_with_cache"]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

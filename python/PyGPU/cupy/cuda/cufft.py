@@ -1,7 +1,7 @@
 """CuPy's module `cupy.cuda.cufft`: plans, and the constants that programs pass to plans."""
 
 from PyGPU._core import CudaError as CuFFTError
-from PyGPU._cupy.fft.library import getVersion
+from PyGPU._cupy.fft.library_version import getVersion
 from PyGPU._cupy.fft.plans import Plan1d, PlanNd, get_current_plan
 from PyGPU._cupy.fft.transform_types import (
     CUFFT_C2C,
@@ -13,7 +13,7 @@ from PyGPU._cupy.fft.transform_types import (
     CUFFT_Z2D,
     CUFFT_Z2Z,
 )
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [
     "CUFFT_C2C", "CUFFT_C2R", "CUFFT_D2Z", "CUFFT_FORWARD", "CUFFT_INVERSE", "CUFFT_R2C", "CUFFT_Z2D", "CUFFT_Z2Z",
@@ -21,4 +21,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

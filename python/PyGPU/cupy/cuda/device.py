@@ -7,13 +7,13 @@ from PyGPU._cupy.cuda.device import *
 
 
 def __getattr__(name: str) -> _Any:
-    from PyGPU._cupy.names import no_attribute
+    from PyGPU._cupy.lazy_names import no_attribute
 
     raise no_attribute(__name__, name)
 
 
 if not TYPE_CHECKING:
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
 
-    __all__ = _listing.listed(globals())
-    _listing.publish(globals())
+    __all__ = _public_modules.listed(globals())
+    _public_modules.publish(globals())

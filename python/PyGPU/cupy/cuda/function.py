@@ -2,9 +2,9 @@
 
 from PyGPU._cupy.cuda.function import Module
 from PyGPU._cupy.kernels.function import Function
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["Function", "Module"]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -1,9 +1,9 @@
 """CuPy's module `cupy.cuda.graph`; `Graph` is `PyGPU.Graph`, which `Stream.end_capture` returns."""
 
 from PyGPU._core import Graph
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["Graph"]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

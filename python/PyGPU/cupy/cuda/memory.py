@@ -15,7 +15,7 @@ from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_async, malloc_
 from PyGPU._cupy.cuda.pools.device_pool import MemoryAsyncPool
 from PyGPU._cupy.cuda.pools.pool import MemoryPool, SingleDeviceMemoryPool
 from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [
     "BaseMemory",
@@ -41,4 +41,4 @@ __all__ = [
 ]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

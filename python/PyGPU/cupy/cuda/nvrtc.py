@@ -1,9 +1,9 @@
 """CuPy's module `cupy.cuda.nvrtc`; its exception class `NVRTCError` is `PyGPU.CompileError`."""
 
 from PyGPU._cupy.cuda.errors import NVRTCError
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = ["NVRTCError"]
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     available: bool
 else:
     from PyGPU._cupy.cuda import nvtx as _nvtx
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
 
-    __all__ = _listing.listed(globals())
+    __all__ = _public_modules.listed(globals())
 
     def __getattr__(name: str):
         # Reading `available` opens the library, so its value is computed at the first access and not at import.
@@ -23,4 +23,4 @@ else:
             return _nvtx.is_available()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    _listing.publish(globals(), "available")
+    _public_modules.publish(globals(), "available")

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU._pycuda.driver.profiler import start_profiler as start, stop_profiler as stop
 
 __all__ = ["profile", "start", "stop"]
@@ -36,4 +36,4 @@ def profile() -> Iterator[None]:
         stop()
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

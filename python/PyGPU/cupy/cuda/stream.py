@@ -7,7 +7,7 @@ from PyGPU._cupy.cuda.event import *
 from PyGPU._cupy.cuda.stream import *
 
 if not TYPE_CHECKING:
-    from PyGPU._native.public import listing as _listing
+    from PyGPU._names import public_modules as _public_modules
 
-    __all__ = _listing.listed(globals())
-    _listing.publish(globals())
+    __all__ = _public_modules.listed(globals())
+    _public_modules.publish(globals())

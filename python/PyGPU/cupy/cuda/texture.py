@@ -7,7 +7,7 @@ from PyGPU._cupy.cuda.texture import cuda_array as _cuda_array, descriptors as _
 from PyGPU._cupy.cuda.texture.cuda_array import *
 from PyGPU._cupy.cuda.texture.descriptors import *
 from PyGPU._cupy.cuda.texture.objects import *
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [*_cuda_array.__all__, *_descriptors.__all__, *_objects.__all__]
 
@@ -19,4 +19,4 @@ def __getattr__(name: str) -> _Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -19,7 +19,7 @@ from PyGPU._cupy.fft.numpy_functions import (
     rfft2,
     rfftn,
 )
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU.fft import fftfreq, fftshift, ifftshift, rfftfreq
 
 __all__ = [
@@ -31,9 +31,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "config":
         return _import_module(f"{__name__}.config")
-    from PyGPU._cupy.names import no_attribute
+    from PyGPU._cupy.lazy_names import no_attribute
 
     raise no_attribute(__name__, name)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

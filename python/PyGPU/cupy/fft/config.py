@@ -17,7 +17,7 @@ from PyGPU._cupy.fft.plan_cache import (
     set_plan_cache_size,
     show_plan_cache_info,
 )
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 # `__all__` excludes the settings, because reading them emits a warning.
 __all__ = [
@@ -119,4 +119,4 @@ class _Config(_types.ModuleType):
 _sys.modules[__name__].__class__ = _Config
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

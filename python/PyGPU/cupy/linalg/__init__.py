@@ -5,16 +5,16 @@ from typing import Any
 from numpy.linalg import LinAlgError as LinAlgError
 
 from PyGPU import linalg as _own
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU.linalg import *  # noqa: F403
 
 __all__ = ["LinAlgError", *_own.__all__]
 
 
 def __getattr__(name: str) -> Any:
-    from PyGPU._cupy.names import no_attribute
+    from PyGPU._cupy.lazy_names import no_attribute
 
     raise no_attribute(__name__, name)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -17,7 +17,7 @@ from PyGPU._cupy.functions.random_numbers import (
     seed,
     set_random_state,
 )
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU._random.generator import Generator, default_rng
 
 _FUNCTIONS = (
@@ -38,11 +38,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
-        value = globals()[name] = _listing.readable(_numbers.function(_METHODS.get(name, name)))
+        value = globals()[name] = _public_modules.readable(_numbers.function(_METHODS.get(name, name)))
         return value
-    from PyGPU._cupy.names import no_attribute
+    from PyGPU._cupy.lazy_names import no_attribute
 
     raise no_attribute(__name__, name)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from PyGPU._cupy.additions.profiling import profile, time_range
-from PyGPU._native.observability.benchmark import benchmark
-from PyGPU._native.public import listing as _listing
+from PyGPU._cupy.cupyx.profiling import profile, time_range
+from PyGPU._names import public_modules as _public_modules
+from PyGPU._observability.benchmark import benchmark
 
 __all__ = ["benchmark", "profile", "time_range"]
 
 
 def __getattr__(name: str) -> Any:
-    from PyGPU._cupy.names import no_attribute
+    from PyGPU._cupy.lazy_names import no_attribute
 
     raise no_attribute(__name__, name)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

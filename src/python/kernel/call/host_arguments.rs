@@ -58,7 +58,7 @@ pub(crate) struct CopyDirections {
 fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
     static CLASSES: PyOnce<[Py<PyType>; 3]> = PyOnce::new();
     CLASSES.get_or_try_init(py, || {
-        let module = py.import(intern!(py, "PyGPU._native.host_arguments"))?;
+        let module = py.import(intern!(py, "PyGPU._arguments.host_arguments"))?;
         let class = |name| Ok::<_, PyErr>(module.getattr(name)?.cast_into::<PyType>()?.unbind());
         Ok([class("In")?, class("Out")?, class("InOut")?])
     })

@@ -35,7 +35,8 @@ impl GpuArray {
         out: Option<OutputArg<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let call_product = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "dot"))?;
+        let call_product =
+            py.import(intern!(py, "PyGPU._functions.products.tensor_products"))?.getattr(intern!(py, "dot"))?;
         finalization::run_python(py, || call_product.call1((slf, b, out.as_deref())))
     }
 }

@@ -283,8 +283,9 @@ pub(super) fn call_with_keywords<'py>(
         let is_of_axes = |name| keywords.contains(name);
         if is_of_axes(intern!(py, "axes"))? || is_of_axes(intern!(py, "axis"))? || is_of_axes(intern!(py, "keepdims"))?
         {
-            let with_axes =
-                py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "_with_axes"))?;
+            let with_axes = py
+                .import(intern!(py, "PyGPU._functions.products.tensor_products"))?
+                .getattr(intern!(py, "_with_axes"))?;
             return finalization::run_python(py, || with_axes.call1((name, arguments, keywords)).map(Some));
         }
         match UfuncKeywords::read(&function.row, arguments, keywords)? {

@@ -1,5 +1,5 @@
 //! Checks the streams on which other libraries use memory that they exchange with PyGPU (`PYGPU_CHECK_STREAMS=1`). The
-//! Python module `PyGPU._native.observability.stream_check` finds these streams and issues the warnings.
+//! Python module `PyGPU._streams.stream_check` finds these streams and issues the warnings.
 //!
 //! [`hand_over`] and [`launch_address`] report their errors by `sys.unraisablehook`, so that a failed check does not
 //! change the program.
@@ -22,7 +22,7 @@ use pygpu_memory::{Access, Allocation};
 pub(crate) use pygpu_memory::stream_check::is_on;
 
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import(intern!(py, "PyGPU._native.observability.stream_check"))
+    py.import(intern!(py, "PyGPU._streams.stream_check"))
 }
 
 fn unraisable<T>(py: Python<'_>, result: PyResult<T>) {

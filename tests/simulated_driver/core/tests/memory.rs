@@ -6,16 +6,16 @@ mod common;
 use common::{across, down, driver, host, kinds, none, only, stream, up};
 use simulated_core::Driver;
 use simulated_core::arena::{FREED, FRESH};
-use simulated_core::code::{
+use simulated_core::byte_region::Extent;
+use simulated_core::config::Config;
+use simulated_core::copy::{Copy, Memory, Side};
+use simulated_core::error_codes::{
     CONTEXT_IS_DESTROYED, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_CONTEXT, INVALID_VALUE,
     OUT_OF_MEMORY, PEER_ACCESS_ALREADY_ENABLED,
 };
-use simulated_core::config::Config;
-use simulated_core::copy::{Copy, Memory, Side};
 use simulated_core::fill::Fill;
 use simulated_core::finding::Kind;
 use simulated_core::host::HostKind;
-use simulated_core::region::Extent;
 
 #[test]
 fn fresh_memory_is_poisoned_and_blocks_are_aligned() {
@@ -175,8 +175,8 @@ fn boxes_are_copied_row_by_row_between_all_kinds_of_memory() {
     run(side(Memory::Either, pinned, 5, 3), device);
     // SAFETY: the driver allocated this pinned memory, which the test frees only after this access.
     let got = unsafe { std::slice::from_raw_parts(pinned as *const u8, 30) };
-    let wanted: Vec<u8> = (0..60).filter(|byte| byte % 10 < 5).collect();
-    assert_eq!(got, wanted);
+    let expected: Vec<u8> = (0..60).filter(|byte| byte % 10 < 5).collect();
+    assert_eq!(got, expected);
     none(&driver);
 }
 
@@ -188,8 +188,8 @@ fn fill_of_each_width_writes_pattern_and_rejects_wrong_alignment() {
     for size in [1, 2, 4] {
         driver.fill("fill", 0, fill(size, block, 16, 2), 0).unwrap();
         let got = down(&driver, block, 16 + 2 * size as usize, 0).unwrap();
-        let wanted: Vec<u8> = (0..2 * size).map(|place| (place % size + 1) as u8).collect();
-        assert_eq!((&got[..wanted.len()], &got[16..]), (&wanted[..], &wanted[..]));
+        let expected: Vec<u8> = (0..2 * size).map(|place| (place % size + 1) as u8).collect();
+        assert_eq!((&got[..expected.len()], &got[16..]), (&expected[..], &expected[..]));
     }
     assert_eq!(driver.fill("fill", 0, fill(4, block + 2, 16, 1), 0), Err(INVALID_VALUE));
     assert_eq!(driver.fill("fill", 0, fill(4, block, 18, 2), 0), Err(INVALID_VALUE));

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use common::{DEFAULT, LONG, driver, slow, stream};
 use simulated_core::Driver;
-use simulated_core::code::{INVALID_HANDLE, LAUNCH_FAILED, NOT_READY};
 use simulated_core::config::Delay;
+use simulated_core::error_codes::{INVALID_HANDLE, LAUNCH_FAILED, NOT_READY};
 use simulated_core::fault::Fault;
 use simulated_core::stream::PER_THREAD;
 use simulated_core::worker::fail_next;

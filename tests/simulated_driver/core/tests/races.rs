@@ -5,10 +5,10 @@
 mod common;
 use common::{across, down, driver, host, kinds, none, only, stream, up};
 use simulated_core::Driver;
+use simulated_core::byte_region::Extent;
 use simulated_core::copy::{Copy, Memory, Side};
 use simulated_core::fill::Fill;
 use simulated_core::finding::Kind;
-use simulated_core::region::Extent;
 
 fn set(driver: &Driver, start: u64, count: u64, stream: u64) {
     let fill = Fill { start, pitch: 0, size: 1, value: 7, count, height: 1 };

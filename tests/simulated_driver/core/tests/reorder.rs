@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use common::{down, driver, kinds, none, slow, stream, up};
 use simulated_core::Driver;
-use simulated_core::code::INVALID_HANDLE;
 use simulated_core::config::Config;
 use simulated_core::copy::{Copy, Memory};
+use simulated_core::error_codes::INVALID_HANDLE;
 use simulated_core::graph::Mode;
 use simulated_core::stream::PER_THREAD;
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use simulated_core::Outcome;
-use simulated_core::code::{DEINITIALIZED, INVALID_CONTEXT, INVALID_VALUE};
+use simulated_core::error_codes::{DEINITIALIZED, INVALID_CONTEXT, INVALID_VALUE};
 use simulated_core::stream::PRIORITIES;
 
 use crate::entry::{Out, export};

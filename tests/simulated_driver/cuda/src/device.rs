@@ -2,8 +2,8 @@
 
 use std::ffi::c_char;
 
-use simulated_core::code::INVALID_VALUE;
-use simulated_core::control::give;
+use simulated_core::control_functions::give;
+use simulated_core::error_codes::INVALID_VALUE;
 
 use crate::attributes::attribute;
 use crate::entry::{Call, Out, export};

@@ -1,9 +1,9 @@
 //! Defines CUDA's functions for pitched rows, for the attachment of managed memory to streams, and for memory and
 //! events shared with other processes.
 
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 use simulated_core::host::HostKind;
-use simulated_core::shared::HANDLE_BYTES;
+use simulated_core::ipc::HANDLE_BYTES;
 
 use crate::entry::{Out, export};
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use simulated_core::argument::{In, Out};
-use simulated_core::code::{NOT_INITIALIZED, SUCCESS, UNKNOWN};
+use simulated_core::error_codes::{NOT_INITIALIZED, SUCCESS, UNKNOWN};
 use simulated_core::fault::Manner;
 use simulated_core::worker::fail_next;
 use simulated_core::{Driver, Outcome, exit};

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;
 
-use simulated_core::code::{ALL, INVALID_VALUE, NO_DEVICE};
+use simulated_core::error_codes::{ALL, INVALID_VALUE, NO_DEVICE};
 
 use crate::entry::{INITIALIZED, Out, export};
 

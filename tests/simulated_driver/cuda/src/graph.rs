@@ -1,7 +1,7 @@
 //! Defines CUDA's functions for stream captures and graphs.
 
 use crate::entry::{Call, export};
-use simulated_core::code::{GRAPH_UPDATE_FAILURE, INVALID_VALUE};
+use simulated_core::error_codes::{GRAPH_UPDATE_FAILURE, INVALID_VALUE};
 
 simulated_core::export_graphs! {
     export, Call::device:

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use simulated_core::Outcome;
-use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
+use simulated_core::error_codes::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::module::{Config, active_blocks, launch, remember};
 
 use crate::entry::{In, Out, export};

@@ -14,8 +14,8 @@ pub mod entry;
 pub mod error;
 pub mod event;
 pub mod fill;
+pub mod foreign_kernels;
 pub mod graph;
-pub mod guest;
 pub mod launch;
 pub mod memory;
 pub mod module;
@@ -38,7 +38,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         stream::NAMES,
         event::NAMES,
         graph::NAMES,
-        guest::NAMES,
+        foreign_kernels::NAMES,
         module::NAMES,
         launch::NAMES,
         tensor_map::NAMES,

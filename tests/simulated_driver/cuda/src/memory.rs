@@ -1,6 +1,6 @@
 //! Defines CUDA's functions for device memory, pinned host memory, and address queries.
 
-use simulated_core::code::{INVALID_DEVICE, INVALID_VALUE};
+use simulated_core::error_codes::{INVALID_DEVICE, INVALID_VALUE};
 use simulated_core::host::HostKind;
 use simulated_core::pointer::Known;
 use simulated_core::{Driver, Outcome};
@@ -115,7 +115,7 @@ export! {
 
     fn cuMemGetAddressRange_v2(on, start: Out<u64>, bytes: Out<usize>, address: u64) {
         on.device()?;
-        let known = on.driver.known(address).ok_or(simulated_core::code::NOT_FOUND)?;
+        let known = on.driver.known(address).ok_or(simulated_core::error_codes::NOT_FOUND)?;
         start.put_if_wanted(known.start);
         bytes.put_if_wanted(known.bytes as usize);
         Ok(())

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 
 use simulated_core::Outcome;
-use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
+use simulated_core::error_codes::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::kernel::Function;
 use simulated_core::kernel::engine::Shape;
 use simulated_core::module::{active_blocks, bytes, fits_at_once, launch, max_threads, suggested_shape};

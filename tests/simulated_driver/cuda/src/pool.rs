@@ -1,6 +1,6 @@
 //! Defines CUDA's functions for stream-ordered memory pools.
 
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 
 use crate::entry::{In, Out, export};
 
@@ -31,12 +31,12 @@ const DEVICE: u32 = 1;
 export! {
     fn cuMemPoolCreate(on, pool: Out<u64>, properties: In<CUmemPoolProps>) {
         pool.check()?;
-        let asked = properties.get()?;
-        let is_plain = asked.handles == 0 && asked.security.is_null() && asked.reserved == [0; 54] && asked.usage <= 1;
-        if asked.allocation != PINNED || asked.location.kind != DEVICE || !is_plain {
+        let requested = properties.get()?;
+        let is_plain = requested.handles == 0 && requested.security.is_null() && requested.reserved == [0; 54] && requested.usage <= 1;
+        if requested.allocation != PINNED || requested.location.kind != DEVICE || !is_plain {
             return Err(INVALID_VALUE);
         }
-        pool.put(on.driver.create_pool(asked.location.id).map_err(|_| INVALID_VALUE)?)
+        pool.put(on.driver.create_pool(requested.location.id).map_err(|_| INVALID_VALUE)?)
     }
 
     fn cuMemPoolDestroy(on, pool: u64) {

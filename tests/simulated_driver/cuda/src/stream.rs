@@ -1,7 +1,7 @@
 //! Defines CUDA's stream functions.
 
 use simulated_core::Outcome;
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 use simulated_core::stream::PER_THREAD;
 
 use crate::entry::{Call, Out, export};

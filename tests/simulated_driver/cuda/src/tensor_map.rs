@@ -2,7 +2,7 @@
 //! contains the arguments. Kernels cannot use the descriptor for copies.
 
 use simulated_core::Outcome;
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 
 use crate::entry::{In, Out, export};
 

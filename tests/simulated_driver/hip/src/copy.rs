@@ -1,9 +1,9 @@
 //! Defines HIP's copy functions.
 
 use simulated_core::Outcome;
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::byte_region::Extent;
 use simulated_core::copy::{Copy, Memory, Side};
-use simulated_core::region::Extent;
+use simulated_core::error_codes::INVALID_VALUE;
 use simulated_core::stream::LEGACY;
 
 use crate::attributes::MAX_PITCH;

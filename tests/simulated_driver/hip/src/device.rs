@@ -3,8 +3,8 @@
 use std::ffi::c_char;
 
 use simulated_core::Outcome;
-use simulated_core::code::{INVALID_DEVICE, INVALID_VALUE, NO_DEVICE};
-use simulated_core::control::give;
+use simulated_core::control_functions::give;
+use simulated_core::error_codes::{INVALID_DEVICE, INVALID_VALUE, NO_DEVICE};
 
 use crate::attributes::{ARCHITECTURE, attribute};
 use crate::entry::{Out, export};

@@ -1,9 +1,9 @@
 //! Defines HIP's functions for pitched rows, for the attachment of managed memory to streams, for memory and events
 //! shared with other processes, and for address queries.
 
-use simulated_core::code::{INVALID_VALUE, NOT_FOUND};
+use simulated_core::error_codes::{INVALID_VALUE, NOT_FOUND};
 use simulated_core::host::HostKind;
-use simulated_core::shared::HANDLE_BYTES;
+use simulated_core::ipc::HANDLE_BYTES;
 
 use crate::entry::{Out, export};
 

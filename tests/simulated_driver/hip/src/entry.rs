@@ -3,12 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use simulated_core::argument::{In, Out};
-use simulated_core::code::{INVALID_DEVICE, SUCCESS, UNKNOWN};
+use simulated_core::error_codes::{INVALID_DEVICE, SUCCESS, UNKNOWN};
 use simulated_core::fault::Manner;
 use simulated_core::worker::fail_next;
 use simulated_core::{Driver, Outcome, exit};
 
-use crate::{current, error};
+use crate::{current_device, error};
 
 /// Functions that return no error or another error on a machine without devices. All other functions return
 /// `INVALID_DEVICE` there, as in AMD's runtime.
@@ -30,7 +30,7 @@ pub struct Call {
 impl Call {
     /// Returns the current device, on which no work has failed. The first call for a device creates its context.
     pub fn device(&self) -> Outcome<usize> {
-        let device = current::device();
+        let device = current_device::device();
         let context = match self.driver.context(self.driver.device(device)?) {
             Some(context) => context,
             None => self.driver.retain(device)?,
@@ -55,7 +55,7 @@ fn counted(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> Outco
     match fault {
         Some((code, Manner::Times(_))) => return Err(code),
         Some((code, Manner::Sticky)) => {
-            driver.break_device(current::device() as usize, code);
+            driver.break_device(current_device::device() as usize, code);
             return Err(code);
         }
         Some((code, Manner::Asynchronous)) => fail_next(Some(code)),

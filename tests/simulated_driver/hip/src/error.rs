@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::c_char;
 
-use simulated_core::code::{ALL, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, SUCCESS};
+use simulated_core::error_codes::{ALL, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, SUCCESS};
 
 use crate::entry::{Out, export};
 

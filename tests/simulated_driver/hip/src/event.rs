@@ -1,6 +1,6 @@
 //! Defines HIP's event functions.
 
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 
 use crate::entry::{Out, export};
 

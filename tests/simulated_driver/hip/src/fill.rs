@@ -1,7 +1,7 @@
 //! Defines HIP's functions that fill memory.
 
 use simulated_core::Outcome;
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 use simulated_core::fill::Fill;
 
 use crate::attributes::MAX_PITCH;

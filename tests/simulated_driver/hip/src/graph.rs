@@ -1,7 +1,7 @@
 //! Defines HIP's functions for stream captures and graphs.
 
 use crate::entry::{Call, export};
-use simulated_core::code::GRAPH_UPDATE_FAILURE;
+use simulated_core::error_codes::GRAPH_UPDATE_FAILURE;
 
 simulated_core::export_graphs! {
     export, Call::device:

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
+use simulated_core::error_codes::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::module::{Config, launch, remember};
 
 use crate::entry::{In, export};

@@ -7,15 +7,15 @@
 
 pub mod attributes;
 pub mod copy;
-pub mod current;
+pub mod current_device;
 pub mod device;
 pub mod driver_memory;
 pub mod entry;
 pub mod error;
 pub mod event;
 pub mod fill;
+pub mod foreign_kernels;
 pub mod graph;
-pub mod guest;
 pub mod launch;
 pub mod memory;
 pub mod module;
@@ -27,7 +27,7 @@ pub mod texture;
 pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
     let modules = [
         error::NAMES,
-        current::NAMES,
+        current_device::NAMES,
         device::NAMES,
         memory::NAMES,
         driver_memory::NAMES,
@@ -40,7 +40,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         module::NAMES,
         launch::NAMES,
         texture::NAMES,
-        guest::NAMES,
+        foreign_kernels::NAMES,
     ];
     modules.concat()
 });

@@ -1,6 +1,6 @@
 //! Defines HIP's functions for device memory, pinned host memory, and address queries.
 
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 use simulated_core::host::HostKind;
 use simulated_core::pointer::Known;
 

@@ -1,6 +1,6 @@
 //! Defines HIP's functions for stream-ordered memory pools.
 
-use simulated_core::code::INVALID_VALUE;
+use simulated_core::error_codes::INVALID_VALUE;
 
 use crate::entry::{In, Out, export};
 
@@ -24,12 +24,12 @@ const DEVICE: u32 = 1;
 export! {
     fn hipMemPoolCreate(on, pool: Out<u64>, properties: In<hipMemPoolProps>) {
         pool.check()?;
-        let asked = properties.get()?;
-        let is_plain = asked.handles == 0 && asked.security.is_null() && asked.reserved == [0; 56];
-        if asked.allocation != PINNED || asked.location_kind != DEVICE || !is_plain || asked.max_size != 0 {
+        let requested = properties.get()?;
+        let is_plain = requested.handles == 0 && requested.security.is_null() && requested.reserved == [0; 56];
+        if requested.allocation != PINNED || requested.location_kind != DEVICE || !is_plain || requested.max_size != 0 {
             return Err(INVALID_VALUE);
         }
-        pool.put(on.driver.create_pool(asked.location).map_err(|_| INVALID_VALUE)?)
+        pool.put(on.driver.create_pool(requested.location).map_err(|_| INVALID_VALUE)?)
     }
 
     fn hipMemPoolDestroy(on, pool: u64) {

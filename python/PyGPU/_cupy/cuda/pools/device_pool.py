@@ -14,7 +14,7 @@ from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
 from PyGPU._cupy.cuda.pools.pool import MemoryPool, limit_of
 from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
 from PyGPU._cupy.cuda.stream import get_current_stream
-from PyGPU._native.allocator import using_allocator
+from PyGPU._memory.allocator import using_allocator
 
 __all__ = ["DefaultMemoryPool", "MemoryAsyncPool", "default_memory_pool"]
 

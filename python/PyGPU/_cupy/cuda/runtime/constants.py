@@ -16,14 +16,14 @@ from PyGPU._pybindgpu.runtime.event import (
     cudaEventDisableTiming as eventDisableTiming,
     cudaEventInterprocess as eventInterprocess,
 )
-from PyGPU._pybindgpu.runtime.host import (
+from PyGPU._pybindgpu.runtime.host_memory import (
     cudaHostAllocDefault as hostAllocDefault,
     cudaHostAllocMapped as hostAllocMapped,
     cudaHostAllocPortable as hostAllocPortable,
     cudaHostAllocWriteCombined as hostAllocWriteCombined,
 )
 from PyGPU._pybindgpu.runtime.ipc import cudaIpcMemLazyEnablePeerAccess
-from PyGPU._pybindgpu.runtime.managed import (
+from PyGPU._pybindgpu.runtime.managed_memory import (
     cudaCpuDeviceId,
     cudaMemAdviseSetAccessedBy,
     cudaMemAdviseSetPreferredLocation,

@@ -10,7 +10,7 @@ import itertools
 from PyGPU import _core
 from PyGPU._cupy.cuda import capture
 from PyGPU._cupy.cuda.runtime.handles import Handles
-from PyGPU._cupy.cuda.runtime.raising import check
+from PyGPU._cupy.cuda.runtime.status_errors import check
 from PyGPU._cupy.cuda.runtime.streams import stream_of
 from PyGPU._pybindgpu.status import status_of
 

@@ -19,7 +19,7 @@ from PyGPU._cupy.cuda.runtime.constants import (
     cudaMemPoolAttrUsedMemHigh,
     errorInvalidValue,
 )
-from PyGPU._cupy.cuda.runtime.raising import check
+from PyGPU._cupy.cuda.runtime.status_errors import check
 from PyGPU._pybindgpu.runtime.device import checked_device
 from PyGPU._pybindgpu.status import value_of
 

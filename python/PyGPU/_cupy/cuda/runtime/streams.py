@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from PyGPU import _core
 from PyGPU._cupy.cuda.runtime.handles import Handles
-from PyGPU._cupy.cuda.runtime.raising import check, raising
+from PyGPU._cupy.cuda.runtime.status_errors import check, raising
 from PyGPU._pybindgpu.runtime import event as cuda_event, ipc as cuda_ipc, stream as cuda_stream
 from PyGPU._pybindgpu.status import status_of
 

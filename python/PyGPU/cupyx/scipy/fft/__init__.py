@@ -33,7 +33,7 @@ from PyGPU._cupy.fft.scipy_functions import (
     rfftfreq,
     rfftn,
 )
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "get_fft_plan", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
@@ -43,9 +43,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    from PyGPU._cupy.names import no_attribute
+    from PyGPU._cupy.lazy_names import no_attribute
 
     raise no_attribute(__name__, name)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -3,7 +3,7 @@
 from typing import Any
 
 from PyGPU import round as _round, special as _own
-from PyGPU._native.public import listing as _listing
+from PyGPU._names import public_modules as _public_modules
 from PyGPU.special import *  # noqa: F403
 
 __all__ = _own.__all__
@@ -13,9 +13,9 @@ round = _round  # type: ignore[assignment]  # CuPy's has the parameter `decimals
 
 
 def __getattr__(name: str) -> Any:
-    from PyGPU._cupy.names import no_attribute
+    from PyGPU._cupy.lazy_names import no_attribute
 
     raise no_attribute(__name__, name)
 
 
-_listing.publish(globals())
+_public_modules.publish(globals())

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::code::{INVALID_VALUE, NOT_FOUND, Outcome};
+use crate::error_codes::{INVALID_VALUE, NOT_FOUND, Outcome};
 
 /// Pointer to which a call writes a result. C code passes the pointer: it is null, or writable as the vendor's manual
 /// requires.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::argument::Out;
-use crate::code::{INVALID_VALUE, Outcome};
+use crate::error_codes::{INVALID_VALUE, Outcome};
 use crate::graph::Mode;
 
 thread_local! {
@@ -31,9 +31,9 @@ pub(crate) fn mode_of_thread() -> Mode {
 /// `INVALID_VALUE` for a null pointer or an invalid mode.
 pub fn exchange_mode(place: Out<u32>) -> Outcome<()> {
     // SAFETY: the caller of the C function guarantees a readable and writable pointer.
-    let wanted = unsafe { place.read()? };
-    mode(wanted)?;
-    place.put(MODE.replace(wanted))
+    let new_mode = unsafe { place.read()? };
+    mode(new_mode)?;
+    place.put(MODE.replace(new_mode))
 }
 
 /// Defines the calls for graphs in the simulated CUDA or HIP library, by the `export!` macro of that library and under

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::arena::pointer;
-use crate::clock::Clock;
-use crate::code::{CAPTURE_UNSUPPORTED, INVALID_VALUE, Outcome};
+use crate::byte_region::{Extent, Region};
 use crate::driver::Driver;
+use crate::error_codes::{CAPTURE_UNSUPPORTED, INVALID_VALUE, Outcome};
 use crate::finding::Kind;
 use crate::graph::Node;
 use crate::history::Touch;
 use crate::memory::{Block, spelled};
-use crate::region::{Extent, Region};
+use crate::vector_clock::Clock;
 use crate::worker::Then;
 
 /// Kind of memory, as the caller of a copy specifies it.

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use crate::arena::Arena;
-use crate::code::{
+use crate::config::Config;
+use crate::driver::Driver;
+use crate::error_codes::{
     CONTEXT_IS_DESTROYED, INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, Outcome, PEER_ACCESS_ALREADY_ENABLED,
     PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED,
 };
-use crate::config::Config;
-use crate::driver::Driver;
 use crate::ranges::Ranges;
 use crate::state::State;
 use crate::stream::StreamKind;
@@ -141,7 +141,7 @@ impl Driver {
         let made = state.streams.iter().filter(|(_, one)| one.device == index && one.kind != StreamKind::Legacy);
         let ended: Vec<u64> = made.map(|(serial, _)| *serial).collect();
         ended.into_iter().for_each(|serial| state.end_stream(serial));
-        state.learn(&crate::clock::Clock::default());
+        state.learn(&crate::vector_clock::Clock::default());
         let gone: Vec<u64> = state.allocations.iter().filter(|entry| entry.1.device == index).map(|e| *e.0).collect();
         for start in gone {
             let Some(block) = state.bury("a reset of the device", start) else { continue };
@@ -294,6 +294,6 @@ impl Driver {
     /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn unseal(&self, device: i32, open: bool) -> Outcome<()> {
         let device = self.device(device)?;
-        self.shared.arenas[device].unseal(open).map_err(|_| crate::code::OPERATING_SYSTEM)
+        self.shared.arenas[device].unseal(open).map_err(|_| crate::error_codes::OPERATING_SYSTEM)
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use crate::clock::Clock;
-use crate::code::{CAPTURE_ISOLATION, CAPTURED_EVENT, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{CAPTURE_ISOLATION, CAPTURED_EVENT, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Outcome};
 use crate::handles::Reused;
 use crate::state::{Point, State};
+use crate::vector_clock::Clock;
 use crate::worker::Then;
 
 /// Describes one recording of an event. A wait refers to the recording that is current when the wait is submitted;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::arena::pointer;
-use crate::code::{INVALID_VALUE, Outcome};
+use crate::byte_region::{Extent, Region};
 use crate::driver::Driver;
+use crate::error_codes::{INVALID_VALUE, Outcome};
 use crate::graph::Node;
 use crate::history::Touch;
-use crate::region::{Extent, Region};
 use crate::worker::Then;
 
 /// Describes a fill of rows of memory with a pattern.

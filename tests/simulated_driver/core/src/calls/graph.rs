@@ -8,18 +8,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::byte_region::Region;
 use crate::capture::mode_of_thread;
-use crate::code::{
+use crate::conditional_nodes::{Condition, Conditional};
+use crate::driver::Driver;
+use crate::error_codes::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD,
     ILLEGAL_STATE, INVALID_HANDLE, INVALID_VALUE, Outcome,
 };
-use crate::condition::{Condition, Conditional};
-use crate::driver::Driver;
 use crate::finding::Kind;
 use crate::history::Touch;
 use crate::host::is_mapped;
 use crate::memory::spelled;
-use crate::region::Region;
 use crate::state::State;
 use crate::stream::StreamKind;
 use crate::worker::Then;
@@ -384,20 +384,20 @@ impl Driver {
         const TOPOLOGY: u32 = 2;
         const KIND: u32 = 3;
         let mut state = self.lock();
-        let Some(given) = state.graphs.graphs.get(&graph).cloned() else {
+        let Some(other) = state.graphs.graphs.get(&graph).cloned() else {
             return state.bad_handle(call, "graph", graph);
         };
-        let given = state.whole(&given);
+        let other = state.whole(&other);
         let Some((_, nodes)) = state.graphs.executables.get_mut(&executable) else {
             return state.bad_handle(call, "graph that can be launched", executable);
         };
-        if nodes.len() != given.len() {
+        if nodes.len() != other.len() {
             return Ok(TOPOLOGY);
         }
-        if nodes.iter().zip(given.iter()).any(|(own, given)| own.1.kind() != given.1.kind()) {
+        if nodes.iter().zip(other.iter()).any(|(own, other)| own.1.kind() != other.1.kind()) {
             return Ok(KIND);
         }
-        let changed = nodes.iter().zip(given.iter()).map(|(own, given)| (own.0, Arc::clone(&given.1)));
+        let changed = nodes.iter().zip(other.iter()).map(|(own, other)| (own.0, Arc::clone(&other.1)));
         *nodes = Arc::new(changed.collect());
         Ok(0)
     }

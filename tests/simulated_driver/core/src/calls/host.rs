@@ -1,12 +1,14 @@
 //! Implements the calls for host memory that the driver manages: pinned, registered and managed memory.
 
 use crate::arena::{FRESH, pointer};
-use crate::clock::Clock;
-use crate::code::{HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{
+    HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, Outcome,
+};
 use crate::finding::Kind;
 use crate::history::History;
 use crate::state::State;
+use crate::vector_clock::Clock;
 
 /// Kind of a host block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

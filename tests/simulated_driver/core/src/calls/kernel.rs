@@ -11,17 +11,17 @@ use std::ffi::c_void;
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::code::{
+use crate::driver::Driver;
+use crate::error_codes::{
     ASSERT, HARDWARE_STACK_ERROR, ILLEGAL_ADDRESS, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, LAUNCH_FAILED,
     LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT, NOT_FOUND, OPERATING_SYSTEM, Outcome,
 };
-use crate::driver::Driver;
 use crate::graph::Node;
 use crate::history::History;
 use crate::memory::Allocation;
 use crate::worker::Then;
 
-use super::rtc::{images, together};
+use super::rtc::{images, translation_units};
 
 use self::engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
 
@@ -63,7 +63,7 @@ struct Module {
 impl Module {
     fn kernel(&self, name: &str) -> Option<&HostKernel> {
         match self.number {
-            Some(number) => self.library.kernel(&together::numbered(name, number)),
+            Some(number) => self.library.kernel(&translation_units::numbered(name, number)),
             None => self.library.kernel(name),
         }
     }
@@ -71,7 +71,7 @@ impl Module {
     fn names(&self) -> Vec<String> {
         let names = self.library.names();
         let Some(number) = self.number else { return names };
-        let ending = together::numbered("", number);
+        let ending = translation_units::numbered("", number);
         names.iter().filter_map(|name| name.strip_suffix(&ending)).map(str::to_owned).collect()
     }
 }
@@ -99,7 +99,7 @@ impl Driver {
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn load_module(&self, device: usize, image: &[u8]) -> Outcome<u64> {
-        let (number, plain) = together::chosen(image).unzip();
+        let (number, plain) = translation_units::chosen(image).unzip();
         let library = Library::load(plain.as_deref().unwrap_or(image), host()).map_err(|text| {
             say(&text);
             INVALID_IMAGE

@@ -2,13 +2,13 @@
 //! and when they are freed.
 
 use crate::arena::{FREED, FRESH};
-use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
+use crate::byte_region::Region;
 use crate::device::ALIGNMENT;
 use crate::driver::Driver;
+use crate::error_codes::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
 use crate::finding::Kind;
 use crate::history::{History, Touch};
-use crate::region::Region;
-use crate::shared;
+use crate::ipc;
 use crate::state::State;
 
 /// Describes a block that is allocated and not yet freed.
@@ -68,7 +68,7 @@ impl State {
     /// Marks a block as freed. The addresses of the block are not reused at once.
     pub(crate) fn bury(&mut self, call: &'static str, start: u64) -> Option<Allocation> {
         let block = self.allocations.remove(&start)?;
-        shared::end(start);
+        ipc::end(start);
         self.dead.insert(start, Dead { bytes: block.bytes, call });
         Some(block)
     }

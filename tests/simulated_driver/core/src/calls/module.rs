@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use crate::argument::In;
-use crate::code::{COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_IMAGE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_IMAGE, INVALID_VALUE, Outcome};
 use crate::kernel::Function;
 use crate::kernel::engine::Shape;
 
@@ -121,8 +121,8 @@ pub fn active_blocks(function: &Function, threads: i32, shared: usize, bytes: i3
     if threads > max_threads(function) {
         return Ok(0);
     }
-    let wanted = shared.saturating_add(function.kernel.shared_bytes as usize);
-    let by_shared = (bytes as usize).checked_div(wanted).map_or(32, |blocks| blocks.min(32) as i32);
+    let bytes_per_block = shared.saturating_add(function.kernel.shared_bytes as usize);
+    let by_shared = (bytes as usize).checked_div(bytes_per_block).map_or(32, |blocks| blocks.min(32) as i32);
     Ok((2048 / threads).min(by_shared))
 }
 

@@ -1,11 +1,11 @@
 //! Looks up addresses, and checks the memory accesses of an operation before it is enqueued.
 
-use crate::code::{INVALID_DEVICE, INVALID_VALUE, Outcome};
+use crate::byte_region::Region;
 use crate::driver::Driver;
+use crate::error_codes::{INVALID_DEVICE, INVALID_VALUE, Outcome};
 use crate::finding::Kind;
 use crate::host::HostKind;
 use crate::memory::{Block, spelled};
-use crate::region::Region;
 use crate::state::State;
 
 /// Describes an address in memory that the driver manages.

@@ -4,13 +4,13 @@
 //! the free has run on its stream. A reuse of an address on another stream is therefore always ordered after the free.
 
 use crate::arena::{FREED, FRESH};
-use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
+use crate::byte_region::Region;
 use crate::device::ALIGNMENT;
 use crate::driver::Driver;
+use crate::error_codes::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
 use crate::finding::Kind;
 use crate::history::Touch;
 use crate::memory::{Block, spelled};
-use crate::region::Region;
 use crate::state::State;
 use crate::worker::Then;
 

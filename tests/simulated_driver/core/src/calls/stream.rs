@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 use std::thread;
 
-use crate::clock::Clock;
-use crate::code::{CAPTURE_UNSUPPORTED, INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
+use crate::error_codes::{CAPTURE_UNSUPPORTED, INVALID_VALUE, NOT_READY, Outcome};
 use crate::graph::Node;
 use crate::handles::Reused;
 use crate::state::{Locked, Point, State};
+use crate::vector_clock::Clock;
 use crate::worker::{Operation, Then, Work};
 
 /// Order of a stream's operations relative to the legacy default stream.
@@ -177,10 +177,10 @@ impl State {
     }
 
     /// Returns the current ends of the selected streams, with all operations that happen before these ends.
-    pub(crate) fn frontier(&self, wanted: impl Fn(u64, &Stream) -> bool) -> (Vec<Point>, Clock) {
+    pub(crate) fn frontier(&self, is_selected: impl Fn(u64, &Stream) -> bool) -> (Vec<Point>, Clock) {
         let mut clock = Clock::default();
         let mut points = Vec::new();
-        for (&handle, stream) in self.streams.iter().filter(|(handle, stream)| wanted(**handle, stream)) {
+        for (&handle, stream) in self.streams.iter().filter(|(handle, stream)| is_selected(**handle, stream)) {
             if stream.known < stream.submitted {
                 clock.join(&stream.clock);
                 clock.raise(handle, stream.submitted);

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::argument::In;
-use crate::code::{INVALID_HANDLE, INVALID_VALUE, Outcome};
 use crate::copy::{Memory, Side};
 use crate::driver::Driver;
+use crate::error_codes::{INVALID_HANDLE, INVALID_VALUE, Outcome};
 use crate::kernel::engine::TextureImage;
 
 /// Layout of `CUDA_ARRAY3D_DESCRIPTOR` and `HIP_ARRAY3D_DESCRIPTOR`.

@@ -6,10 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::ThreadId;
 
 use crate::arena::Arena;
-use crate::clock::Clock;
-use crate::code::{INVALID_HANDLE, Outcome};
 use crate::config::{Config, Delay};
 use crate::device::Device;
+use crate::error_codes::{INVALID_HANDLE, Outcome};
 use crate::event::Event;
 use crate::finding::{Findings, Kind};
 use crate::graph::Graphs;
@@ -19,6 +18,7 @@ use crate::memory::{Allocation, Dead};
 use crate::pool::Pool;
 use crate::reorder::Reordering;
 use crate::stream::Stream;
+use crate::vector_clock::Clock;
 
 /// Holds the state with its lock, and the condition variable for threads that wait for operations.
 pub struct Shared {

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::code::{OPERATING_SYSTEM, Outcome};
+use crate::error_codes::{OPERATING_SYSTEM, Outcome};
 use crate::event::Record;
 use crate::state::{Locked, Point, Shared, State};
 
@@ -59,11 +59,11 @@ impl State {
     ) -> Outcome<u64> {
         waits_for.retain(|&point| !self.has_passed(point));
         let fails = FAILURE.try_with(Cell::take).ok().flatten();
-        let Some(target) = self.streams.get(&stream) else { return Err(crate::code::INVALID_HANDLE) };
+        let Some(target) = self.streams.get(&stream) else { return Err(crate::error_codes::INVALID_HANDLE) };
         let number = target.submitted + 1;
         let delayed =
             self.delays.get(&stream).copied().unwrap_or(self.delay).most > 0 || self.is_held_back((stream, number));
-        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
+        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::error_codes::INVALID_HANDLE) };
         let is_next = target.completed + 1 == number;
         if is_next && work.is_none() && waits_for.is_empty() && fails.is_none() && !delayed {
             // An operation without work that waits for nothing completes immediately, without waking the stream's
@@ -73,7 +73,7 @@ impl State {
             return Ok(number);
         }
         self.start_worker(stream)?;
-        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
+        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::error_codes::INVALID_HANDLE) };
         target.submitted = number;
         target.queue.push_back(Operation { number, submitted: Instant::now(), waits_for, work, then, fails });
         target.wake.notify_one();

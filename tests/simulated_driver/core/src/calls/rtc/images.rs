@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::together;
+use super::translation_units;
 use crate::kernel::engine::{Build, CxxCompiler, Failure, build};
 
 /// Returns the folder that `PYGPU_SIM_IMAGES` names. The variable is read only once, as a driver reads its settings.
@@ -45,7 +45,7 @@ pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String
         return Ok((image, String::new()));
     }
     if let Some(place) = &place
-        && together::collect(task, own_text(task), place)
+        && translation_units::collect(task, own_text(task), place)
     {
         return Err(Failure::Source("it is compiled later, with others".to_owned()));
     }

@@ -2,7 +2,7 @@
 //! shared library, which the simulated drivers load.
 
 pub mod images;
-pub mod together;
+pub mod translation_units;
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use super::module::{DIGITS, PTX};
 use crate::kernel::engine::{self, Build, CxxCompiler, Failure, build, find};
 use crate::kernel::host;
-pub use together::{collect_sources, compile_together};
+pub use translation_units::{collect_sources, compile_together};
 
 const SUCCESS: u32 = 0;
 const INVALID_INPUT: u32 = 3;
@@ -124,13 +124,15 @@ pub unsafe fn lowered(program: *mut Program, expression: *const c_char, name: *m
     // SAFETY: the caller guarantees a C string, a live program and a writable result, as the vendor's manual requires.
     // Names in the image equal names in the source, so the result is the expression itself.
     unsafe {
-        let wanted = text(expression).unwrap_or_default();
-        with(program, |program| match program.expressions.iter().find(|known| known.to_bytes() == wanted.as_bytes()) {
-            Some(known) => {
-                *name = known.as_ptr();
-                SUCCESS
+        let name_text = text(expression).unwrap_or_default();
+        with(program, |program| {
+            match program.expressions.iter().find(|known| known.to_bytes() == name_text.as_bytes()) {
+                Some(known) => {
+                    *name = known.as_ptr();
+                    SUCCESS
+                }
+                None => NOT_A_NAME,
             }
-            None => NOT_A_NAME,
         })
     }
 }

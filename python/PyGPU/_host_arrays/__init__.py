@@ -1,0 +1,1 @@
+"""Functions that compute by NumPy on arrays in host memory."""

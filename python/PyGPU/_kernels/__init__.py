@@ -1,0 +1,1 @@
+"""Functions for kernels: header insertion, names of instances, disassembly, occupancy and pickling."""

@@ -1,1 +1,0 @@
-"""Functions that the native module calls: printing, external allocators, C types, search for vendors' files."""

@@ -1,1 +1,0 @@
-"""Functions for compiled kernels: name lookup, header insertion, disassembly, occupancy."""

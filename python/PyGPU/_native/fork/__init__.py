@@ -1,1 +1,0 @@
-"""Locks and placeholders for processes that fork."""

@@ -1,1 +1,0 @@
-"""Functions for observability: notebook views, messages for `logging`, progress bars and benchmarks."""

@@ -1,1 +1,0 @@
-"""Helpers for public modules: assertions, lists of exported names, and completion of docstrings."""

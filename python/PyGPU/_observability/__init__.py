@@ -1,0 +1,1 @@
+"""Observability: printed arrays, notebook views, messages for `logging`, progress bars and benchmarks."""

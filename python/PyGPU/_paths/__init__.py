@@ -1,0 +1,1 @@
+"""Paths of PyGPU's headers, and of the vendors' compilers, headers and libraries."""

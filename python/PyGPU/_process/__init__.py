@@ -1,0 +1,1 @@
+"""State of the process and of its imports: the interpreter, import hooks, and forked child processes."""
