@@ -17,7 +17,9 @@
 
 pub use pygpu_array::{self as array, graph};
 pub use pygpu_backend as backend;
-pub use pygpu_base::{dtype, error, ffi_guard, flush, fork_safe, iterative_drop, log_queue, settings, small_sort};
+pub use pygpu_base::{
+    dtype, error, ffi_guard, flush_points, fork_safe, iterative_drop, log_queue, settings, small_sort,
+};
 pub use pygpu_codegen as codegen;
 pub use pygpu_copy as copy;
 pub use pygpu_device::{self as device, shutdown, stream};

@@ -14,7 +14,7 @@ from rust_declarations import DeclarationError, Item, Name, Parameter
 from rust_macros import Macros
 
 STUB = rust.ROOT / "python/PyGPU/_core.pyi"
-TABLE = rust.ROOT / "src/ops/ufunc/table.rs"
+TABLE = rust.ROOT / "src/ops/ufunc/ufunc_table.rs"
 SPECIAL_TABLES = rust.ROOT / "src/ops/ufunc/special"
 SPECIAL_STUB = rust.ROOT / "python/PyGPU/_special/ufuncs.pyi"
 REDUCTIONS = rust.FOLDER / "operators/reduction_methods.rs"

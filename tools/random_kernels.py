@@ -2,7 +2,7 @@
 
 The CPU backend runs the functions in `src/ops/random/samplers`, and GPUs run their translation to CUDA, so that both
 make the same decisions. The functions use a subset of Rust: typed variables, `if`, `while`, `loop`, `return`, and the
-operations in `machine.rs`, which `machine.cu` defines for GPUs.
+operations in `reproducible_operations.rs`, which `reproducible_operations.cu` defines for GPUs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "src/ops/random/samplers"
-SOURCES = ("mathematics.rs", "units.rs", "continuous.rs", "discrete.rs", "quick.rs")
+SOURCES = (
+    "elementary_functions.rs",
+    "standard_distributions.rs",
+    "continuous.rs",
+    "discrete.rs",
+    "first_word_samplers.rs",
+)
 
 TYPES = {
     "f64": "double",

@@ -9,7 +9,7 @@ use pygpu::array::Array;
 use pygpu::device::Device;
 use pygpu::dtype::{DType, ScalarType};
 use pygpu::error::Error;
-use pygpu::interop::cai;
+use pygpu::interop::cuda_array_interface;
 use pygpu::interop::imported_memory::ImportedMemory;
 use pygpu::layout::{Dims, MAX_RANK};
 use pygpu::stream::Stream;
@@ -47,7 +47,8 @@ pub fn run(bytes: &[u8]) {
     // The random address belongs to no device, so the import must fail and release the owner.
     if !description.shape.contains(&0) {
         // SAFETY: the import fails, so no memory is read or written.
-        let imported = unsafe { cai::import(&description, stream, Box::new(Owner(Arc::clone(&dropped)))) };
+        let imported =
+            unsafe { cuda_array_interface::import(&description, stream, Box::new(Owner(Arc::clone(&dropped)))) };
         assert!(imported.is_err());
         assert_eq!(dropped.load(Ordering::SeqCst), 2);
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::NodeId;
+use pygpu_base::flush_points::NodeId;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;

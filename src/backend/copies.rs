@@ -25,8 +25,8 @@ impl std::fmt::Debug for Direction {
 }
 
 /// Permission for a copy on a stream to use host memory. A captured copy accesses the memory at every launch of the
-/// graph, so a copy on a capturing stream must not use pageable memory. Only `memory::capture` creates this value,
-/// after it has checked the host memory.
+/// graph, so a copy on a capturing stream must not use pageable memory. Only `memory::stream_captures` creates this
+/// value, after it has checked the host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HostUse(());
 

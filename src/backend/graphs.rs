@@ -1,7 +1,7 @@
 //! Declares graphs: work that is captured from a stream once and launched as a whole many times.
 //!
-//! The callers (`memory::capture`, `graph`) handle the restrictions of a capture, and keep the memory of a graph alive.
-//! This module only wraps the driver's calls, as does [`Backend`](super::Backend).
+//! The callers (`memory::stream_captures`, `graph`) handle the restrictions of a capture, and keep the memory of a
+//! graph alive. This module only wraps the driver's calls, as does [`Backend`](super::Backend).
 
 use std::any::Any;
 use std::sync::Arc;

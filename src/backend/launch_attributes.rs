@@ -46,12 +46,12 @@ impl LaunchAttributes {
 /// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
 /// and is alive.
 pub trait Launches: Send + Sync {
-    /// Launches a kernel with attributes, otherwise like [`Programs::launch`](super::Programs::launch). Clusters and
+    /// Launches a kernel with attributes, otherwise like [`DeviceCode::launch`](super::Programs::launch). Clusters and
     /// programmatic dependence require a device whose [`LaunchLimits`](super::LaunchLimits) have clusters. A priority
     /// and a carveout are ignored if the driver does not support them.
     ///
     /// # Safety
-    /// The conditions of `Programs::launch` apply.
+    /// The conditions of `DeviceCode::launch` apply.
     ///
     /// # Errors
     /// `NotSupported` if the driver has no such call; errors of the driver.

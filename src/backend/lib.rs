@@ -5,11 +5,14 @@
 //! objects are in the layers `memory` and `device`. A backend never calls Python's API, never holds a lock during a
 //! driver call, and makes a device current only for the length of one call.
 
+mod backend_registry;
 mod contexts;
 mod copies;
 mod cpu;
 mod cuda;
+mod cuda_and_hip;
 mod default_device;
+mod device_code;
 mod devices;
 mod driver_memory;
 mod error_codes;
@@ -22,19 +25,25 @@ mod launch_attributes;
 pub mod libraries;
 mod memory;
 mod open_result;
-mod programs;
-mod registry;
 mod streams;
 mod tensor_maps;
 mod textures;
-mod vendor;
 
+pub use backend_registry::{BackendReport, Report, available, by_name, default_backend, report};
 pub use contexts::Contexts;
 pub use copies::{Copies, Direction, Extent, HostUse, Pattern, Pitched};
 pub use cpu::heap::overrun as overrun_of_block;
-pub use cpu::interrupts::set_check as set_interrupt_check;
+pub use cpu::keyboard_interrupt::set_check as set_interrupt_check;
 pub use cpu::quarantine;
+pub use cuda_and_hip::exit_guard::close as close_drivers;
+pub use cuda_and_hip::fork_guard::{as_host_call, is_forked, is_host_call};
+pub use cuda_and_hip::loader::{Attempt, Library};
+pub use cuda_and_hip::rtc::may_include;
 pub use default_device::{default_device, set_default_device};
+pub use device_code::{
+    CompileOption, CompileRequest, Compiled, Compiler, DeviceCode, FunctionAttributes, FunctionHandle, FunctionSetting,
+    LaunchLimits, LaunchShape, LinkInput, LinkKind, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
+};
 pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 pub use driver_memory::{Advice, Attachment, DriverMemory, HANDLE_BYTES, Residence};
 pub use error_codes::{
@@ -49,21 +58,12 @@ pub use graphs::{
 pub use includes::{included_by_list, included_names};
 pub use launch_attributes::{ClusterPolicy, LaunchAttributes, Launches};
 pub use memory::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics};
-pub use programs::{
-    CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
-    LaunchLimits, LaunchShape, LinkInput, LinkKind, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
-};
-pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 pub use streams::{HostFunction, StreamFlags, StreamHandle, Streams};
 pub use tensor_maps::{MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest, TensorMaps};
 pub use textures::{
     AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, LAYERED, Resource, SURFACE, Sampling, Texel,
     TexelFormat, Textures,
 };
-pub use vendor::exit_guard::close as close_drivers;
-pub use vendor::fork_guard::{as_host_call, is_forked, is_host_call};
-pub use vendor::loader::{Attempt, Library};
-pub use vendor::rtc::may_include;
 
 use pygpu_base::error::Result;
 /// Operations of a driver on its devices, combined from one trait for each kind of object. Every function may call the
@@ -77,8 +77,8 @@ pub trait Backend: Devices + Memory + Copies + Streams + Events {
     ///
     /// # Errors
     /// `NotSupported` if the backend has none.
-    fn programs(&self) -> Result<&dyn Programs> {
-        Err(programs::unsupported(self.kind().name()))
+    fn device_code(&self) -> Result<&dyn DeviceCode> {
+        Err(device_code::unsupported(self.kind().name()))
     }
 
     /// Returns the interface that captures and launches graphs.

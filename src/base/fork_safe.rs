@@ -69,7 +69,7 @@ thread_local! {
 
 /// Returns the number of fork-safe locks that the calling thread holds. A thread that holds such a lock must not call a
 /// driver, because the driver may wait for a thread that waits for the lock. Locks are counted only in builds with
-/// debug assertions; `backend::vendor::exit_guard::DriverCallGuard` verifies the count at each driver call.
+/// debug assertions; `backend::cuda_and_hip::exit_guard::DriverCallGuard` verifies the count at each driver call.
 #[cfg(debug_assertions)]
 pub fn locks_held() -> usize {
     HELD.try_with(Cell::get).unwrap_or(0)

@@ -11,11 +11,11 @@ use pygpu_layout::{LoopNest, NARROW};
 
 /// Device code that addresses array elements: `pygpu::divisor` for integer division, `pygpu::walk` and its variants
 /// with wider indices for loop nests, and element accessors such as `pygpu::strided`.
-pub const HEADER: &str = include_str!("device/access.h");
+pub const HEADER: &str = include_str!("device/array_access.h");
 
 /// [`HEADER`], followed by the device code for tiles (`pygpu::tile`). Kernels need this code if operands are transposed
 /// relative to the result.
-pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("device/tiles.h"));
+pub const TILES: &str = concat!(include_str!("device/array_access.h"), include_str!("device/transposed_operands.h"));
 
 /// The widths in bits of the indices and strides in a kernel's loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

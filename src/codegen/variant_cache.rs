@@ -5,7 +5,7 @@
 //! thread reads a table. Compilations in progress are recorded, so that other threads wait for them and no variant is
 //! compiled twice. A lookup compares the whole key of an entry, not only the key's hash.
 
-mod postponed;
+mod postponed_variants;
 
 use std::fmt::Display;
 use std::hash::Hasher;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar};
 use smallvec::SmallVec;
 
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush;
+use pygpu_base::flush_points;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Function, KernelSource};
@@ -30,8 +30,8 @@ pub type VariantKey = SmallVec<[u8; 24]>;
 
 static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
 
-use self::postponed::{POSTPONED, PostponedVariant, REFUSED};
-pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
+use self::postponed_variants::{POSTPONED, PostponedVariant, REFUSED};
+pub use self::postponed_variants::{Postponed, forget_refused, has_postponed, take_postponed};
 
 /// A group of compiled variants: all variants of one user-defined kernel, or of all kernels in one part of PyGPU, such
 /// as the scans. Dropping the group evicts its variants from the cache.
@@ -85,7 +85,7 @@ impl KernelFamily {
     ) -> Result<Function> {
         match self.find(device, key) {
             Some(function) => Ok(function),
-            None if flush::is_in_batch() => Err(self.postpone(device, key, name.to_string(), source())),
+            None if flush_points::is_in_batch() => Err(self.postpone(device, key, name.to_string(), source())),
             None => self
                 .get_or_compile(device, key, || kernel::load_searching(device, &source())?.function(&name.to_string())),
         }
@@ -141,7 +141,7 @@ impl KernelFamily {
         let identity = self.identity(device, key);
         match COMPILED.find(&identity) {
             Some(found) => found,
-            None if flush::is_in_batch() => None,
+            None if flush_points::is_in_batch() => None,
             None => self.first_if_any(device, &identity, name, source),
         }
     }

@@ -3,9 +3,10 @@
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.
 
-use super::on_cpu::on_cpu;
+use super::cpu_backend_work::on_cpu;
 use super::{
-    HostBuffer, MANY, at, between, check_shapes, copy_blocks, host_host, ring, side_of, side_of_host, with_access,
+    HostBuffer, MANY, at, between, check_shapes, copy_blocks, host_host, ring_transfer, side_of, side_of_host,
+    with_access,
 };
 use pygpu_array::Array;
 use pygpu_backend::libraries::profiler_ranges::range;
@@ -14,7 +15,7 @@ use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{CopyBlocks, Layout};
-use pygpu_memory::{Access, capture};
+use pygpu_memory::{Access, stream_captures};
 
 /// Width in bytes below which rows are packed on the host instead of being transferred individually.
 const NARROW: i64 = 64;
@@ -30,7 +31,7 @@ const STAGED_AT_ONCE: usize = 64 << 10;
 /// Driver errors.
 pub fn is_pinned(device: Device, host: &HostBuffer) -> Result<bool> {
     let low = host.layout.extent().map_or(0, |(low, _)| low);
-    if device.is_cpu() && !capture::is_any() {
+    if device.is_cpu() && !stream_captures::is_any() {
         return Ok(false); // without a capture, a CPU copy completes before its call returns
     }
     Ok(device.backend().pointer_kind(at(host.address, low))? != PointerKind::Unregistered)
@@ -90,7 +91,7 @@ pub unsafe fn to_host_and_wait(target: &HostBuffer, source: &Array, stream: &Str
 /// Returns the permission that a copy needs to use host memory. During a capture, only asynchronous copies of pinned
 /// memory get this permission.
 fn host_use(what: &str, host: &HostBuffer, stream: &Stream, wait: bool) -> Result<HostUse> {
-    capture::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
+    stream_captures::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
 }
 
 /// Implements `to_device`, and `to_device_and_wait` if `wait` is set.
@@ -122,7 +123,7 @@ unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: boo
     }
     let direction = Direction::HostToDevice(host);
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
-    match ring::open(device, source, target.layout().nbytes() as usize, most)? {
+    match ring_transfer::open(device, source, target.layout().nbytes() as usize, most)? {
         // SAFETY: the caller guarantees that the source is readable wherever its layout reaches.
         Some(ring) => unsafe { upload_through(ring, direction, target, source, (stream, wait))? },
         None => {
@@ -160,7 +161,7 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
         });
     }
     let direction = Direction::DeviceToHost(host);
-    match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
+    match ring_transfer::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
         // SAFETY: the caller guarantees that the target is writable wherever its layout reaches.
         Some(ring) => unsafe { download_through(ring, direction, target, source, stream)? },
         None => {
@@ -204,7 +205,7 @@ unsafe fn run_and_wait(
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
 unsafe fn upload_through(
-    ring: ring::Ring<'_>,
+    ring: ring_transfer::Ring<'_>,
     direction: Direction,
     target: &Array,
     source: &HostBuffer,
@@ -231,7 +232,7 @@ unsafe fn upload_through(
 /// # Safety
 /// The host memory must be writable wherever its layout reaches.
 unsafe fn download_through(
-    ring: ring::Ring<'_>,
+    ring: ring_transfer::Ring<'_>,
     direction: Direction,
     target: &HostBuffer,
     source: &Array,
@@ -261,7 +262,7 @@ unsafe fn upload_by_driver(
     blocks: &CopyBlocks,
     stream: &Stream,
 ) -> Result<()> {
-    let is_captured = capture::is_capturing(stream)?;
+    let is_captured = stream_captures::is_capturing(stream)?;
     if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of(target), side_of_host(source));
         return with_access(target, Access::Write, stream, || {
@@ -307,7 +308,7 @@ unsafe fn download_by_driver(
     blocks: &CopyBlocks,
     stream: &Stream,
 ) -> Result<()> {
-    let is_captured = capture::is_capturing(stream)?;
+    let is_captured = stream_captures::is_capturing(stream)?;
     if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of_host(target), side_of(source));
         return with_access(source, Access::Read, stream, || {
@@ -350,9 +351,9 @@ const fn is_even(blocks: &CopyBlocks) -> bool {
 fn check_even(blocks: &CopyBlocks) -> Result<()> {
     match is_even(blocks) {
         true => Ok(()),
-        false => {
-            Err(capture::refusal("a copy of host memory whose elements lie in no even rows, and which the host packs,"))
-        }
+        false => Err(stream_captures::refusal(
+            "a copy of host memory whose elements lie in no even rows, and which the host packs,",
+        )),
     }
 }
 

@@ -11,7 +11,7 @@ use pygpu_backend::{Address, Direction, HostUse};
 use pygpu_base::error::Result;
 use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_device::stream::Stream;
-use pygpu_memory::{Access, capture, ordered};
+use pygpu_memory::{Access, ordered, stream_captures};
 
 /// The bytes from an array's first to its last element, copied to the host.
 struct HostSpan {
@@ -73,7 +73,7 @@ pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result
             target.device()
         )
     });
-    let host = capture::host_use("a strided copy for which there is no compiler", stream, || Ok(false))?;
+    let host = stream_captures::host_use("a strided copy for which there is no compiler", stream, || Ok(false))?;
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
         let from = HostSpan::fetch(source, host, stream)?;
         let to = HostSpan::fetch(target, host, stream)?;

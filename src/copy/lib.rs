@@ -3,19 +3,19 @@
 //! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
 //! contiguous block, evenly spaced rows, or several blocks or groups of rows. Within a device, [`kernels`] copies
 //! layouts of any other form, or [`host_fallback`] if no compiler is available. [`host_device`] copies between host and
-//! device, large pageable memory through the [`ring`]. Every function uses `memory::ordered`, which waits for
+//! device, large pageable memory through the [`ring_transfer`]. Every function uses `memory::ordered`, which waits for
 //! conflicting uses and records the new use.
 //!
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
-//! completed the copy: the caller must synchronize the stream or keep the memory alive (`memory::retired`).
+//! completed the copy: the caller must synchronize the stream or keep the memory alive (`memory::retired_objects`).
 
+mod cpu_backend_work;
 mod fill;
 mod host_device;
 mod host_fallback;
 mod host_host;
 mod kernels;
-mod on_cpu;
-pub mod ring;
+pub mod ring_transfer;
 mod word_fill;
 
 use pygpu_array::Array;
@@ -25,7 +25,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{self as layout, CopyBlocks, Layout, MemoryOrder, Uniform};
-use pygpu_memory::{Access, capture, ordered};
+use pygpu_memory::{Access, ordered, stream_captures};
 
 pub use fill::fill;
 pub use host_device::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
@@ -96,7 +96,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if device.is_cpu() {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
-        return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
+        return cpu_backend_work::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
             // SAFETY: source and target are memory of borrowed arrays, and do not overlap.
             unsafe { host_host::copy(side_of(target), side_of(source)) }
         });
@@ -200,7 +200,7 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
 fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     let own = on_device(stream, device);
     // The wait is omitted during a capture, because it would make the waiting stream part of the capture.
-    if !capture::is_any() {
+    if !stream_captures::is_any() {
         own.wait_for(stream)?;
     }
     Ok(own)
@@ -208,7 +208,7 @@ fn behind(stream: &Stream, device: Device) -> Result<Stream> {
 
 /// Makes later work on `stream` wait for the work that a copy between devices enqueued on another stream, `own`.
 fn before(stream: &Stream, own: &Stream) -> Result<()> {
-    if capture::is_any() { Ok(()) } else { stream.wait_for(own) }
+    if stream_captures::is_any() { Ok(()) } else { stream.wait_for(own) }
 }
 
 /// Copies an array to another device by one kernel with peer access. The kernel runs on the device with the
@@ -222,7 +222,7 @@ fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     // A kernel that accesses memory which its device cannot reach destroys the whole context. Memory that PyGPU did not
     // allocate (a virtual range, another library's pool, another process's block) may be accessible from its own device
     // only. During a capture the driver cannot be queried, so the kernel is not used then.
-    if capture::is_any()
+    if stream_captures::is_any()
         || !far.allocation().is_from_pool()
         || !here.backend().can_access_peer(here.index(), there.index())?
     {

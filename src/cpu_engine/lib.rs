@@ -9,19 +9,19 @@
 //! (`build::precompiled`).
 
 mod build;
-mod debug_lines;
 mod elf_check;
 pub mod fault_handlers;
 mod fiber_stacks;
 mod find_compiler;
 mod host_environment;
-mod library;
+mod loaded_image;
 mod lock_free_functions;
-mod scopes;
 mod shared_memory_limit;
 mod shared_memory_size;
 mod signal_stack;
+mod source_lines;
 mod source_rewriter;
+mod source_scopes;
 #[cfg(test)]
 mod tests;
 mod texture_image;
@@ -33,5 +33,5 @@ pub use build::{Build, Failure, IncludedFile, build, dependencies};
 pub use elf_check::is_whole;
 pub use find_compiler::{CxxCompiler, find};
 pub use host_environment::{HostEnvironment, StartOrder};
-pub use library::{HostKernel, Library, Shape};
+pub use loaded_image::{HostKernel, LoadedImage, Shape};
 pub use texture_image::TextureImage;

@@ -4,7 +4,7 @@
 //! visible shared variables is inserted after each declaration of shared memory. Variables in separate scopes are not
 //! added up, and variables of called functions are not counted.
 
-use crate::scopes::{behind_brackets, has_brackets};
+use crate::source_scopes::{behind_brackets, has_brackets};
 use crate::tokens::{Token, TokenKind};
 
 /// The shared variables that are visible at a position in the source, each with the depth of its scope.

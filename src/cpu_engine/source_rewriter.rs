@@ -6,8 +6,8 @@
 
 use std::fmt::Write;
 
-use crate::scopes::{Declared, Scopes, behind_brackets, declared, has_brackets};
 use crate::shared_memory_limit::{SharedSizes, names_declared};
+use crate::source_scopes::{Declared, Scopes, behind_brackets, declared, has_brackets};
 use crate::tokens::{Token, TokenKind, tokens};
 
 /// Input of the rewriter.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush;
+use pygpu_base::flush_points;
 use pygpu_base::fork_safe::ForkSafeMutex;
 
 static EXITING: AtomicBool = AtomicBool::new(false);
@@ -113,7 +113,7 @@ fn uncaught(error: Error) -> Option<Error> {
 #[inline]
 pub fn report_deferred() -> Result<()> {
     if HAS_DEFERRED.load(Ordering::Acquire) { take_deferred() } else { Ok(()) }?;
-    flush::take_error().map_or(Ok(()), Err)
+    flush_points::take_error().map_or(Ok(()), Err)
 }
 
 #[cold]

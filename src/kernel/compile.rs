@@ -84,12 +84,12 @@ fn build_if(
         expressions: &source.instances,
     };
     let external = source.compiler.as_deref().map(|name| CompilerProcess::find(device.kind(), name)).transpose()?;
-    let programs = device.backend().programs()?;
+    let device_code = device.backend().device_code()?;
     let open = || match &external {
         Some(external) => Ok(external as &dyn Compiler),
-        None => programs.compiler(hints),
+        None => device_code.compiler(hints),
     };
-    let cheap = if external.is_none() { programs.compiler_identity(hints) } else { None };
+    let cheap = if external.is_none() { device_code.compiler_identity(hints) } else { None };
     let mut identity = match cheap {
         Some(identity) => identity,
         None if !may_compile => return Ok(None),

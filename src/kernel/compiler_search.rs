@@ -7,7 +7,7 @@ use super::compile::{self, KernelSource};
 use super::module::{Module, load};
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::PythonAccess;
+use pygpu_base::flush_points::PythonAccess;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::Device;
 

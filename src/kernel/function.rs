@@ -7,7 +7,7 @@ use super::launch_limits::limits_of;
 use super::module::Module;
 use super::types::{Parameter, ParameterKind};
 use pygpu_backend::{
-    FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape, ParameterPlace, Programs,
+    DeviceCode, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape, ParameterPlace,
 };
 use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
@@ -108,7 +108,7 @@ impl Function {
     fn new(module: Module, handle: FunctionHandle, name: String, declared: Option<Vec<Parameter>>) -> Result<Self> {
         let device = module.device();
         // SAFETY: the function belongs to the module, which `module` keeps alive.
-        let places = unsafe { module.programs().parameters(device.index(), handle) }?;
+        let places = unsafe { module.device_code().parameters(device.index(), handle) }?;
         let signature = believed(declared, places.as_deref());
         let limits = limits_of(device)?;
         let allowed_shared = AtomicU32::new(0);
@@ -183,8 +183,8 @@ impl Function {
 
     /// Returns the backend interface that launches the kernel.
     #[inline]
-    pub(super) fn programs(&self) -> &'static dyn Programs {
-        self.0.kernel.module.programs()
+    pub(super) fn device_code(&self) -> &'static dyn DeviceCode {
+        self.0.kernel.module.device_code()
     }
 
     /// Returns the launch limits of the kernel's device.
@@ -235,7 +235,7 @@ impl Function {
     pub fn attributes(&self) -> Result<FunctionAttributes> {
         self.check_launchable()?;
         // SAFETY: `self` keeps the module alive, and with it the function.
-        unsafe { self.programs().function_attributes(self.device().index(), self.handle()) }
+        unsafe { self.device_code().function_attributes(self.device().index(), self.handle()) }
     }
 
     /// Changes a setting of the kernel.
@@ -245,7 +245,7 @@ impl Function {
     pub fn set(&self, setting: FunctionSetting) -> Result<()> {
         self.check_launchable()?;
         // SAFETY: `self` keeps the module alive, and with it the function.
-        unsafe { self.programs().set_function(self.device().index(), self.handle(), setting) }?;
+        unsafe { self.device_code().set_function(self.device().index(), self.handle(), setting) }?;
         if let FunctionSetting::MaxDynamicSharedBytes(bytes) = setting {
             self.0.kernel.allowed_shared.store(bytes.max(0) as u32, Ordering::Relaxed);
         }
@@ -263,7 +263,7 @@ impl Function {
     pub fn active_blocks(&self, threads: u32, shared: u32) -> Result<u32> {
         self.check_launchable()?;
         // SAFETY: `self` keeps the module alive, and with it the function.
-        unsafe { self.programs().active_blocks(self.device().index(), self.handle(), threads, shared) }
+        unsafe { self.device_code().active_blocks(self.device().index(), self.handle(), threads, shared) }
     }
 
     /// Returns the occupancy of the device by blocks of `threads` threads with `shared` bytes of dynamic shared memory.
@@ -288,7 +288,7 @@ impl Function {
     pub fn suggested_shape(&self, shared: u32, limit: u32) -> Result<(u32, u32)> {
         self.check_launchable()?;
         // SAFETY: `self` keeps the module alive, and with it the function.
-        unsafe { self.programs().suggested_shape(self.device().index(), self.handle(), shared, limit) }
+        unsafe { self.device_code().suggested_shape(self.device().index(), self.handle(), shared, limit) }
     }
 
     /// Returns whether the program has allowed the kernel to use clusters of more than `PORTABLE` blocks.
@@ -306,7 +306,7 @@ impl Function {
         }
         self.0.kernel.module.check_alive()?;
         // SAFETY: `self` keeps the module alive, and with it the function.
-        let cluster = unsafe { self.programs().required_cluster(self.device().index(), self.handle()) }?;
+        let cluster = unsafe { self.device_code().required_cluster(self.device().index(), self.handle()) }?;
         Ok(*self.0.kernel.cluster.get_or_init(|| cluster))
     }
 
@@ -323,7 +323,7 @@ impl Function {
         // The driver's query requires a grid that is at least as large as the largest cluster.
         let shape = LaunchShape { grid: [LARGEST_CLUSTER, 1, 1], block, shared, cooperative: false };
         // SAFETY: `self` keeps the module alive, and with it the function.
-        unsafe { self.programs().max_cluster_size(self.device().index(), self.handle(), &shape) }
+        unsafe { self.device_code().max_cluster_size(self.device().index(), self.handle(), &shape) }
     }
 
     /// Returns the maximum number of threads per block.

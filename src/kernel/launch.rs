@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::config::{Configuration, LaunchConfig};
 use super::function::Function;
+use super::launch_config::{Configuration, LaunchConfig};
 use pygpu_backend::LaunchShape;
 use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
-use pygpu_memory::{BlockUse, capture, ordered};
+use pygpu_memory::{BlockUse, ordered, stream_captures};
 
 /// Unit of the storage for argument values: 16 bytes, aligned to 16 bytes, which suffices for most parameter types.
 #[derive(Clone, Copy)]
@@ -191,7 +191,7 @@ pub unsafe fn launch<C: Configuration>(
         // SAFETY: `function` keeps its module alive, and its device is that of the stream, as checked above; the caller
         // guarantees that the arguments match the kernel's parameters.
         unsafe { config.launch(function, stream, pointers.as_mut_ptr()) }?;
-        if let Some(capture) = capture::of(stream)? {
+        if let Some(capture) = stream_captures::of(stream)? {
             capture.made_of(Arc::new(Launched {
                 function: function.clone(),
                 shape: *config.shape(),
@@ -237,7 +237,7 @@ pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32
         return Ok(function.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
     }
     // SAFETY: `function` keeps its module, and thus the function handle, alive.
-    unsafe { function.programs().active_clusters(device.index(), function.handle(), shape, attributes) }
+    unsafe { function.device_code().active_clusters(device.index(), function.handle(), shape, attributes) }
 }
 
 #[cold]

@@ -17,7 +17,7 @@ pub fn limits_of(device: Device) -> Result<&'static LaunchLimits> {
     match cell.get() {
         Some(limits) => Ok(limits),
         None => {
-            let limits = device.backend().programs()?.launch_limits(device.index())?;
+            let limits = device.backend().device_code()?.launch_limits(device.index())?;
             Ok(cell.get_or_init(|| limits))
         }
     }

@@ -102,7 +102,7 @@ fn is_letter(name: &str) -> bool {
     name.len() == 2
 }
 
-/// The library with which [`super::relocatable`] links relocatable code whose kernels launch kernels.
+/// The library with which [`super::relocatable_code`] links relocatable code whose kernels launch kernels.
 const DEVICE_RUNTIME: &str = "cudadevrt";
 
 /// Parses compiler options. If `refuse` is false, no option is rejected or skipped, because the user has selected a

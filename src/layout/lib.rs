@@ -17,7 +17,7 @@
 
 mod broadcast;
 mod copy_blocks;
-mod dense;
+mod dense_layout;
 mod errors;
 pub use errors::tuple_text;
 mod index;
@@ -38,7 +38,7 @@ use pygpu_base::error::{Error, Result};
 
 pub use broadcast::broadcast_shapes;
 pub use copy_blocks::{CopyBlocks, RepeatedBlocks, Uniform};
-pub use dense::Dense;
+pub use dense_layout::Dense;
 pub use index::{Index, Indexer};
 pub use loop_nest::{
     ContiguousRuns, LoopNest, LoopNestRules, NARROW, SharedAxes, SharedAxis, StridePattern, fastest, paired,

@@ -1,8 +1,8 @@
 //! Defines a memory block: the owner of the memory, its recorded uses, and its release after the last use.
 
-mod deferred;
+mod block_location;
+mod deferred_blocks;
 mod exports;
-mod location;
 mod release;
 mod stream_cached;
 
@@ -10,18 +10,18 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use crate::capture;
 use crate::custom_allocator::{self, Allocator, OwnerBox};
 use crate::hazards::{Access, HazardTracker, UseToken};
 use crate::pool::BlockSource;
+use crate::stream_captures;
 use crate::{pinned_cache, pool};
 use pygpu_backend::{Address, HostFlags, overrun_of_block};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::Escape;
+use pygpu_base::flush_points::Escape;
 use pygpu_device::Device;
 use pygpu_device::stream::{Stream, StreamId};
 
-use self::location::BlockLocation;
+use self::block_location::BlockLocation;
 
 enum BlockOrigin {
     /// The memory was allocated from the device's pool, or by a plain driver call if the driver has no pools.
@@ -60,7 +60,7 @@ impl Allocation {
     /// `OutOfMemory`, after synchronizing and trimming; driver errors.
     #[inline(always)]
     pub fn new(bytes: usize, stream: Stream) -> Result<Self> {
-        if stream.is_foreign() || capture::is_any() {
+        if stream.is_foreign() || stream_captures::is_any() {
             return Self::beside(bytes, stream);
         }
         Self::on(bytes, stream)
@@ -71,8 +71,8 @@ impl Allocation {
     #[cold]
     fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
-        if bytes > 0 && capture::number_of(&stream)?.is_some() {
-            return Self::on(bytes, capture::alloc_stream(device)?);
+        if bytes > 0 && stream_captures::number_of(&stream)?.is_some() {
+            return Self::on(bytes, stream_captures::alloc_stream(device)?);
         }
         // A borrowed stream may be destroyed before the block is freed; the default stream is never destroyed.
         Self::on(bytes, if stream.is_foreign() { Stream::default_of(device) } else { stream })
@@ -267,7 +267,7 @@ impl Allocation {
                 "the array's memory was destroyed when {device} was reset; make the array again"
             )));
         }
-        if let Some(capture) = capture::of(stream)? {
+        if let Some(capture) = stream_captures::of(stream)? {
             capture.record_block(self, access, stream)?;
             return Ok(UseToken::NOTHING);
         }
@@ -281,7 +281,7 @@ impl Allocation {
     /// when its call returns. Work on a capturing stream is recorded in the capture.
     #[inline]
     fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
-        if let Some(capture) = capture::of(stream)? {
+        if let Some(capture) = stream_captures::of(stream)? {
             capture.record_block(self, access, stream)?;
         }
         Ok(UseToken::NOTHING)
@@ -289,7 +289,7 @@ impl Allocation {
 
     #[cold]
     fn begin_among_others(&self, access: Access, stream: &Stream) -> Result<UseToken> {
-        if capture::number_of(stream)?.is_some() {
+        if stream_captures::number_of(stream)?.is_some() {
             self.settle()?;
             return Ok(UseToken::NOTHING);
         }
@@ -323,7 +323,7 @@ impl Allocation {
     /// # Errors
     /// Driver errors.
     pub fn record_stream(&self, stream: &Stream) -> Result<()> {
-        if self.device().is_cpu() || capture::is_capturing(stream)? {
+        if self.device().is_cpu() || stream_captures::is_capturing(stream)? {
             return Ok(());
         }
         self.hazards.record(Access::Write, stream)
@@ -333,7 +333,7 @@ impl Allocation {
     /// and no driver call.
     #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
-        self.epoch == self.device().epoch() && self.hazards.needs_no_wait_on(stream) && !capture::is_any()
+        self.epoch == self.device().epoch() && self.hazards.needs_no_wait_on(stream) && !stream_captures::is_any()
     }
 
     /// Returns a stream of the block's device, after making it wait for all uses that conflict with `access`. The

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
-use pygpu_base::flush;
+use pygpu_base::flush_points;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 
@@ -74,7 +74,7 @@ pub fn is_chosen_for_thread() -> bool {
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     // A flush, which launches deferred operations, allocates their results from PyGPU's pool. A custom allocator may
     // run Python code, which is forbidden during a flush.
-    if !is_in_use() || flush::is_in_batch() {
+    if !is_in_use() || flush_points::is_in_batch() {
         return None;
     }
     match choice() {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use pygpu_base::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use pygpu_base::locks_and_atomics::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The way in which an operation accesses a memory block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -7,30 +7,30 @@
 //! - [`pool`] allocates device memory and counts it per device; [`pinned_cache`] caches pinned host memory.
 //! - [`custom_allocator`] contains custom allocators chosen by the user.
 //! - [`host_block_cache`] caches host memory for the results of copies to the host.
-//! - [`capture`] tracks active captures.
-//! - [`retired`] keeps objects alive until a stream has completed the work that uses them.
+//! - [`stream_captures`] tracks active captures.
+//! - [`retired_objects`] keeps objects alive until a stream has completed the work that uses them.
 //! - [`stream_check`] finds uses of a block that no synchronization orders, if the user requests this check.
 //! - [`texture`] contains driver arrays, textures and surfaces, whose uses are tracked like those of blocks.
 //! - [`readback`] contains 64-bit values that kernels write and the host reads.
 
 pub mod address_registry;
 mod allocation;
-pub mod capture;
+mod buffer_overrun;
 pub mod custom_allocator;
+mod hazard_events;
 mod hazards;
 pub mod host_block_cache;
-mod overrun;
 pub mod pinned_cache;
 pub mod pool;
 pub mod readback;
-pub mod retired;
+pub mod retired_objects;
+pub mod stream_captures;
 pub mod stream_check;
-mod stream_hazards;
 mod submission;
 pub mod texture;
 
 pub use allocation::Allocation;
+pub use buffer_overrun::overrun;
 pub use custom_allocator::OwnerBox;
 pub use hazards::Access;
-pub use overrun::overrun;
 pub use submission::{BlockUse, ordered};

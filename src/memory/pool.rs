@@ -6,10 +6,10 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::{capture, retired};
+use crate::{retired_objects, stream_captures};
 use pygpu_backend::{self as backend, Address, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
-use pygpu_base::flush::{self, FlushReason};
+use pygpu_base::flush_points::{self, FlushReason};
 use pygpu_base::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
@@ -143,7 +143,7 @@ fn most_kept(stream: &Stream) -> Result<usize> {
     const MOST: u64 = 32 << 20;
     static IS_ON: ForkSafeOnce<bool> = ForkSafeOnce::new();
     let is_on = || *IS_ON.get_or_init(|| settings::get().is_on(Variable::RECYCLE, true));
-    if !stream.has_block_cache() || !is_on() || backend::is_forked() || capture::number_of(stream)?.is_some() {
+    if !stream.has_block_cache() || !is_on() || backend::is_forked() || stream_captures::number_of(stream)?.is_some() {
         return Ok(0);
     }
     Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
@@ -156,7 +156,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
         return None;
     }
     let accounts = accounts(stream.device());
-    if (flush::has_pending() && limit(stream.device()).is_some()) || !fits(accounts, bytes) {
+    if (flush_points::has_pending() && limit(stream.device()).is_some()) || !fits(accounts, bytes) {
         return None;
     }
     let found = stream.take_spare(bytes);
@@ -234,11 +234,11 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
 /// through this module too, but must not wait.
 #[cold]
 fn give_way(device: Device) -> Result<()> {
-    if flush::is_in_batch() {
+    if flush_points::is_in_batch() {
         return Ok(());
     }
-    flush::flush(FlushReason::OutOfMemory);
-    retired::synchronize(device)
+    flush_points::flush(FlushReason::OutOfMemory);
+    retired_objects::synchronize(device)
 }
 
 /// Calls `ask`, which allocates memory by a driver call. After an out-of-memory error, drops retired objects, trims the
@@ -248,7 +248,7 @@ pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> R
     match ask() {
         // While a capture is active, `ask` is not called again, because waiting for the device would invalidate the
         // capture.
-        Err(Error::OutOfMemory(_)) if !capture::is_any() => {
+        Err(Error::OutOfMemory(_)) if !stream_captures::is_any() => {
             give_way(device)?;
             trim(device, 0)?;
             ask()
@@ -304,13 +304,13 @@ impl Drop for ReservedBytes {
 /// # Errors
 /// `OutOfMemory` beyond the limit, even after retired objects were dropped; driver errors.
 pub(super) fn account_for(device: Device, bytes: usize) -> Result<ReservedBytes> {
-    if !capture::is_any() {
+    if !stream_captures::is_any() {
         make_room(device, bytes);
     }
     if fits(accounts(device), bytes) {
         return Ok(ReservedBytes { device, bytes });
     }
-    if !capture::is_any() {
+    if !stream_captures::is_any() {
         give_way(device)?;
     }
     if fits(accounts(device), bytes) { Ok(ReservedBytes { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
@@ -366,11 +366,11 @@ pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
 /// the launch may free operands.
 #[inline]
 fn make_room(device: Device, bytes: usize) {
-    if flush::has_pending()
-        && !flush::is_in_batch()
-        && exceeds_limit(device, || bytes.saturating_add(flush::pending_bytes()))
+    if flush_points::has_pending()
+        && !flush_points::is_in_batch()
+        && exceeds_limit(device, || bytes.saturating_add(flush_points::pending_bytes()))
     {
-        flush::flush(FlushReason::OutOfMemory);
+        flush_points::flush(FlushReason::OutOfMemory);
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::hazards::UseToken;
-use crate::{Access, Allocation, capture, stream_check};
+use crate::{Access, Allocation, stream_captures, stream_check};
 use pygpu_base::error::Result;
-use pygpu_base::flush::{self, FlushReason};
+use pygpu_base::flush_points::{self, FlushReason};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
@@ -47,7 +47,7 @@ impl<'a> Submission<'a> {
     #[inline]
     fn begin(&mut self) -> Result<()> {
         let identity = self.stream.identity();
-        if capture::observes_work() || !self.uses.iter().all(|(block, _)| block.is_only_used_on(identity)) {
+        if stream_captures::observes_work() || !self.uses.iter().all(|(block, _)| block.is_only_used_on(identity)) {
             return self.begin_each();
         }
         self.begun = BegunUses::SingleStream;
@@ -57,7 +57,7 @@ impl<'a> Submission<'a> {
     #[inline(never)]
     fn begin_each(&mut self) -> Result<()> {
         self.begun = BegunUses::Each(SmallVec::new());
-        if let Some(capture) = capture::of(self.stream)? {
+        if let Some(capture) = stream_captures::of(self.stream)? {
             capture.begin_work(self.stream)?;
         }
         for (block, access) in self.uses {
@@ -65,7 +65,7 @@ impl<'a> Submission<'a> {
             if let BegunUses::Each(tickets) = &mut self.begun {
                 tickets.push(ticket);
             }
-            if capture::observes_work() {
+            if stream_captures::observes_work() {
                 stream_check::check_use(block, *access, self.stream);
             }
         }
@@ -93,7 +93,7 @@ impl<'a> Submission<'a> {
 
     fn end_each(&self, tickets: impl Iterator<Item = UseToken>) -> Result<()> {
         let mut result = Ok(());
-        if let Some(capture) = capture::of(self.stream)?
+        if let Some(capture) = stream_captures::of(self.stream)?
             && self.is_put
         {
             result = capture.end_work(self.uses, self.stream);
@@ -105,7 +105,7 @@ impl<'a> Submission<'a> {
                 block.cancel(ticket);
             }
         }
-        if capture::observes_work() {
+        if stream_captures::observes_work() {
             stream_check::note_own_work(self.stream);
             stream_check::end_launch(self.stream);
         }
@@ -131,10 +131,10 @@ impl Drop for Submission<'_> {
 #[cold]
 #[inline(never)]
 fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
-    if flush::is_in_batch() {
+    if flush_points::is_in_batch() {
         return uses.iter().try_for_each(|(block, _)| block.check_lost());
     }
-    flush::flush(FlushReason::OtherWork);
+    flush_points::flush(FlushReason::OtherWork);
     for (block, access) in uses {
         block.flush(*access, FlushReason::OtherWork);
     }
@@ -148,7 +148,7 @@ fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
 /// `ValueError` for memory destroyed by a device reset; driver errors; errors of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[BlockUse<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    if flush::has_pending() {
+    if flush_points::has_pending() {
         come_after_pending(uses)?;
     }
     let mut transaction = Submission::new(uses, stream);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::{Access, Allocation, BlockUse, ordered, pool, retired};
+use crate::{Access, Allocation, BlockUse, ordered, pool, retired_objects};
 use pygpu_backend::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, SURFACE, Sampling, Textures};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -60,7 +60,7 @@ impl Drop for DriverObjectOwner {
         if shutdown::exiting() || taken.device.is_cpu() || taken.epoch != taken.device.epoch() {
             return;
         }
-        shutdown::defer(retired::keep_until_passed(&self.alloc_stream, Box::new(taken)));
+        shutdown::defer(retired_objects::keep_until_passed(&self.alloc_stream, Box::new(taken)));
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use super::argument::{self, Argument, ArgumentRole};
-use super::element_plan::ElementPlan;
+use super::elementwise_plan::ElementPlan;
+use super::kernel_argument::{self, Argument, ArgumentRole};
 use super::kernel_source;
-use super::text_analysis::{Analysis, Texts};
-use super::tiles;
+use super::tile_plan;
+use super::user_source_analysis::{Analysis, Texts};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::error::Result;
@@ -63,8 +63,8 @@ impl Elementwise {
     /// # Errors
     /// `ValueError` for invalid names.
     pub fn new(name: String, arguments: Vec<Argument>, texts: Texts, options: Vec<String>) -> Result<Self> {
-        argument::check_name(&name)?;
-        argument::check(&arguments)?;
+        kernel_argument::check_name(&name)?;
+        kernel_argument::check(&arguments)?;
         let analysis = Analysis::of(&arguments, &texts);
         let in_order = Analysis { any_order: false, in_packs: false, is_plain: false, ..analysis.clone() };
         Ok(Self { name, arguments, texts, options, analysis, in_order, variants: KernelFamily::new() })
@@ -174,7 +174,7 @@ impl Elementwise {
         let shape = match plan.tiles() {
             Some(blocks) => LaunchShape {
                 grid: [blocks as u32, 1, 1],
-                block: [tiles::THREADS, 1, 1],
+                block: [tile_plan::THREADS, 1, 1],
                 shared: 0,
                 cooperative: false,
             },

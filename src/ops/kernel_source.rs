@@ -1,20 +1,20 @@
 //! Generates the source of kernels: headers, parameters, and the definitions that make the arguments' names refer to
 //! array elements.
 
-mod packs;
-mod tiles;
+mod pack_body;
+mod tile_body;
 
 use std::fmt::Write;
 
-use super::argument::{Argument, ArgumentRole};
-use super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
-use super::text_analysis::{Texts, Usage, WrittenNames};
+use super::elementwise_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
+use super::kernel_argument::{Argument, ArgumentRole};
+use super::user_source_analysis::{Texts, Usage, WrittenNames};
 use pygpu_codegen::array_access;
 
 const FLOAT16: &str = include_str!("include/float16.h");
 const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-complex.hpp");
 
-const STANDARD: &str = include_str!("include/standard.h");
+const STANDARD: &str = include_str!("include/c_standard_library.h");
 
 /// Substrings of names from C's standard headers. A source that contains one of them requires these headers.
 const STANDARD_NAMES: [&str; 12] =
@@ -131,15 +131,15 @@ pub fn elementwise(
     }
     parameters.extend(vector_parameters(plan, arguments, usages));
     let loop_text = match (plan.way, plan.pack, ranged) {
-        (PackLayout::Tiles(tiles), ..) => tiles::body(tiles, plan, arguments, usages, texts),
+        (PackLayout::Tiles(tiles), ..) => tile_body::body(tiles, plan, arguments, usages, texts),
         (_, 1, true) => ranged_loop(texts),
         (_, 1, false) => plain_loop(texts),
-        (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
+        (_, pack, _) => pack_body::body(usize::from(pack), plan, arguments, usages, texts),
     };
     // A loop that loads several elements at once defines the arrays' names inside the loop instead.
     let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
-    let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
+    let bounds = if plan.tiles().is_some() { tile_body::BOUNDS } else { "" };
     let _ = write!(
         source,
         "extern \"C\" __global__ void {bounds}{name}({}) {{\n\

@@ -1,10 +1,11 @@
 //! Implements operations on arrays of any layout by kernels that are generated from expressions.
 //!
-//! - [`argument`] describes an argument that a user declares; [`text_analysis`] analyzes how the user's expression uses
-//!   the arguments.
-//! - [`macros`] limits a user's macros to the user's source.
-//! - [`element_plan`] finds the loop nest with the fewest axes for the arrays of a call, and an access pattern for each array.
-//! - [`tiles`] decides when a kernel reads transposed operands through shared memory.
+//! - [`kernel_argument`] describes an argument that a user declares; [`user_source_analysis`] analyzes how the user's
+//!   expression uses the arguments.
+//! - [`user_macros`] limits a user's macros to the user's source.
+//! - [`elementwise_plan`] finds the loop nest with the fewest axes for the arrays of a call, and an access pattern for
+//!   each array.
+//! - [`tile_plan`] decides when a kernel reads transposed operands through shared memory.
 //! - [`kernel_source`] generates the source of the kernel for a plan.
 //! - [`fusion`] defers operations, so that several are fused into one kernel.
 //! - [`elementwise_kernel`], [`reduction_kernel`] and [`scan_kernel`] launch the kernels.
@@ -14,16 +15,15 @@
 //!
 //! One implementation serves all backends with a device compiler. This crate does not depend on Python.
 
-pub mod argument;
-pub mod element_plan;
 pub mod elementwise_kernel;
+pub mod elementwise_plan;
 pub mod fft;
 pub mod fusion;
 pub mod join;
+pub mod kernel_argument;
 mod kernel_source;
 pub mod library_objects;
 pub mod linalg;
-pub mod macros;
 pub mod product;
 pub mod random;
 pub mod reduction_kernel;
@@ -31,13 +31,14 @@ pub mod reductions;
 pub mod scan_kernel;
 pub mod selection;
 pub mod sorting;
-pub mod text_analysis;
-mod tiles;
+mod tile_plan;
 pub mod ufunc;
+pub mod user_macros;
+pub mod user_source_analysis;
 
-pub use argument::{Argument, ArgumentRole};
-pub use element_plan::ElementPlan;
 pub use elementwise_kernel::{Elementwise, IndexRange};
+pub use elementwise_plan::ElementPlan;
+pub use kernel_argument::{Argument, ArgumentRole};
 pub use reduction_kernel::{Ready, Reduce, ReductionSpec};
 pub use scan_kernel::{Scan, Scanning};
-pub use text_analysis::Texts;
+pub use user_source_analysis::Texts;

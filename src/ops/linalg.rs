@@ -11,7 +11,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
-use pygpu_memory::{Access, BlockUse, capture, ordered};
+use pygpu_memory::{Access, BlockUse, ordered, stream_captures};
 
 /// A request to factorize a batch of matrices, each in column-major order, stored consecutively.
 pub struct FactorizeRequest<'a> {
@@ -112,7 +112,7 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         let desk = BlasWorkspace { stream: stream.handle(), workspace: room.address(), bytes };
         ordered(&uses(asked, &task, &room), stream, || {
             let mut said = Ok(());
-            device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
+            device.backend().device_code()?.within(device.index(), "linear algebra", &mut || {
                 // SAFETY: `task` has checked every array, and, as in `run`, the uses of all memory blocks are recorded
                 // in the order of this stream.
                 said = unsafe { blas.lu(handle, &desk, &task) };
@@ -133,7 +133,7 @@ pub fn destroy_handles(device: Device) -> Result<()> {
     let idle = HANDLES_AT_REST.take_all(|key| *key == device.handle_key());
     let Some(solver) = open_solver(device.kind())? else { return Ok(()) };
     let mut destroy = || idle.iter().for_each(|handle| solver.destroy(handle));
-    device.backend().programs()?.within(device.index(), "the destruction of handles of linear algebra", &mut destroy)
+    device.backend().device_code()?.within(device.index(), "the destruction of handles of linear algebra", &mut destroy)
 }
 
 /// Enqueues a factorization on a stream.
@@ -143,11 +143,14 @@ pub fn destroy_handles(device: Device) -> Result<()> {
 pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<()> {
     let task = task(asked)?;
     if task.what.waits() {
-        capture::refuse("a factorisation by iterations (svd, eigh, eig), for which the library waits,", stream)?;
+        stream_captures::refuse(
+            "a factorisation by iterations (svd, eigh, eig), for which the library waits,",
+            stream,
+        )?;
     }
     let device = stream.device();
     let backend = device.backend();
-    let contexts = backend.programs()?;
+    let contexts = backend.device_code()?;
     let key = device.handle_key();
     // The library's result is stored in a variable, because the function `within` does not return the result of its
     // closure.

@@ -6,11 +6,11 @@
 //! elements and on the device. Results are therefore reproducible. This order differs from the order of the elements.
 //! Therefore the operation must be commutative, as PyCUDA requires too.
 
-use super::argument::{self, Argument, ArgumentRole};
-use super::element_plan::ElementPlan;
 use super::elementwise_kernel::{at_once, owner_name, source, uses};
+use super::elementwise_plan::ElementPlan;
+use super::kernel_argument::{self, Argument, ArgumentRole};
 use super::kernel_source;
-use super::text_analysis::{Analysis, Texts};
+use super::user_source_analysis::{Analysis, Texts};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -85,8 +85,8 @@ impl Reduce {
     /// # Errors
     /// `ValueError` for invalid names.
     pub fn new(of: ReductionSpec, arguments: Vec<Argument>) -> Result<Self> {
-        argument::check_name(&of.name)?;
-        argument::check(&arguments)?;
+        kernel_argument::check_name(&of.name)?;
+        kernel_argument::check(&arguments)?;
         let texts = Texts { operation: of.map.clone(), preamble: of.preamble.clone(), ..Texts::default() };
         let mut analysis = Analysis::of(&arguments, &texts);
         analysis.in_packs = false;

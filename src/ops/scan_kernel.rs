@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
-use super::argument;
 use super::elementwise_kernel::{at_once, source};
-use super::{kernel_source, macros};
+use super::kernel_argument;
+use super::{kernel_source, user_macros};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::DType;
@@ -82,7 +82,7 @@ impl Scan {
     /// # Errors
     /// `ValueError` for an invalid name and for elements that exceed a thread block's shared memory.
     pub fn new(of: Scanning) -> Result<Self> {
-        argument::check_name(&of.name)?;
+        kernel_argument::check_name(&of.name)?;
         if of.dtype.itemsize() > TILE_BYTES / 2 {
             return Err(Error::value(format!(
                 "{}: elements of {} bytes are more than the {} that a block keeps",
@@ -144,7 +144,7 @@ impl Scan {
              scan_type &pygpu_right) {{\n    scan_type a = pygpu_left, b = pygpu_right;\n    return scan_type({expression}\n);\n}}\n{}\
              #define PYGPU_THREADS {threads}\n#define PYGPU_EACH {each}\n#define PYGPU_EXCLUSIVE {exclusive}\n{kernels}",
             neutral.unwrap_or_default(),
-            macros::undone(preamble), // a user's macro must not replace names in the template
+            user_macros::undone(preamble), // a user's macro must not replace names in the template
         );
         source(name, text, options)
     }

@@ -11,7 +11,7 @@ use pyo3::types::PyCFunction;
 use crate::gil::{self, WithoutGil};
 use pygpu_array::graph::Graph;
 use pygpu_backend as backend;
-use pygpu_base::flush::PythonAccess;
+use pygpu_base::flush_points::PythonAccess;
 use pygpu_device::shutdown;
 use pygpu_kernel::{Function, Module};
 use pygpu_memory::Allocation;

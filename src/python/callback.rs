@@ -16,7 +16,7 @@ use crate::ffi::objects::{Reference, is_last};
 use crate::finalization;
 use crate::py_once::intern;
 use pygpu_base::ffi_guard::catch_panic;
-use pygpu_base::flush::PythonAccess;
+use pygpu_base::flush_points::PythonAccess;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;

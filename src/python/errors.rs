@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::callback::CallbackError;
-use crate::names::names;
+use crate::exported_names::names;
 use crate::py_once::PyOnce;
 use pygpu_base::error::Error;
-use pygpu_base::flush::PythonAccess;
+use pygpu_base::flush_points::PythonAccess;
 
 /// Exception classes without a built-in equivalent.
 struct ErrorClasses {

@@ -9,13 +9,13 @@ use pyo3::prelude::*;
 mod atexit;
 mod callback;
 mod errors;
+mod exported_names;
 mod ffi;
 mod finalization;
 mod fusion;
 mod gil;
 mod init_cell;
 mod library_search;
-mod names;
 mod py_once;
 mod settings;
 
@@ -23,8 +23,8 @@ mod array;
 mod compat;
 mod convert;
 mod create;
-mod custom;
-mod host;
+mod custom_kernels;
+mod host_transfers;
 mod interop;
 mod kernel;
 mod operators;
@@ -56,18 +56,18 @@ mod _core {
         array::register(module)?;
         convert::register(module)?;
         runtime::register(module)?;
-        host::register(module)?;
+        host_transfers::register(module)?;
         create::register(module)?;
         interop::ipc::register(module)?;
         texture::register(module)?;
         kernel::register(module)?;
-        custom::register(module)?;
+        custom_kernels::register(module)?;
         views::register(module)?;
         fusion::register(module)?;
         operators::register(module)?;
         compat::register(module)?;
         atexit::register(module)?;
-        names::intern_all(module)?;
+        exported_names::intern_all(module)?;
         convert::ndarray::prepare(module.py());
         array::class::check_object_layout(module.py())
     }

@@ -193,7 +193,7 @@ def test_example_in_docstring_of_ufunc_calls_the_ufunc() -> None:
     for name, ufunc in UFUNCS.items():
         example = ufunc.__doc__.rpartition("Examples")[2]
         assert f"PyGPU.{name}(" in example, (
-            f"src/python/operators/examples.txt lacks a line for {name}, or for a function before it"
+            f"src/python/operators/ufunc_examples.txt lacks a line for {name}, or for a function before it"
         )
 
 

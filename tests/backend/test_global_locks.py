@@ -42,7 +42,7 @@ def test_every_static_lock_in_rust_sources_is_usable_after_fork() -> None:
     assert len(found) > 25, "too few were found"
     code = {name: re.sub(r"//[^\n]*", "", text) for name, text in files.items()}
     assert [name for name, text in code.items() if OF_OTHERS.search(text)] == []
-    tests_of_programs = "src/backend/cpu/programs/tests/"
+    tests_of_programs = "src/backend/cpu/device_code/tests/"
     assert [
         each
         for name, text in files.items()

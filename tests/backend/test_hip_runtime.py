@@ -184,9 +184,9 @@ def special_headers() -> str:
         if "arithmetic.h" not in entries[name][0]:
             add(name)
     complex_numbers = ROOT / "python/PyGPU/include/user/pycuda-complex.hpp"
-    return "\n".join(path.read_text(encoding="utf-8") for path in (include / "standard.h", complex_numbers)) + "".join(
-        texts.values()
-    )
+    return "\n".join(
+        path.read_text(encoding="utf-8") for path in (include / "c_standard_library.h", complex_numbers)
+    ) + "".join(texts.values())
 
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")

@@ -39,7 +39,7 @@ RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|fl
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # `GATE` is the source file that defines the flush functions. Files in `FOLDER` call them without a module name.
-GATE, FOLDER = "src/base/flush.rs", "src/python/fusion"
+GATE, FOLDER = "src/base/flush_points.rs", "src/python/fusion"
 # Let faulthandler end a test after 30 s, even if the test holds the GIL. No test takes longer,
 # because the first run has compiled all kernels.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FILE = Path("src/memory/hazards.rs")
-MARKS = Path("src/base/marks.rs")
+MARKS = Path("src/base/pending_marks.rs")
 STEPS = Path("tests/hazard_model/src/deferred.rs")
 
 # Defects of deferred operations: in the file `MARKS`, which marks blocks that pending operations use, and in the file

@@ -16,7 +16,7 @@ def own(vendor: str, group: str | None = None) -> list[str]:
 
 def shared(vendor: str, group: str | None = None) -> list[str]:
     """Return one vendor's names of the functions that PyGPU lists for both vendors: of all, or of one group."""
-    text = (BACKEND / "vendor" / "symbols.rs").read_text()
+    text = (BACKEND / "cuda_and_hip" / "symbols.rs").read_text()
     names = re.findall(r"= (cu\w+), (hip\w+);", text if group is None else _group(text, group))
     return [pair[("cuda", "hip").index(vendor)] for pair in names]
 

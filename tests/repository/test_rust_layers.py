@@ -2,11 +2,12 @@
 
 A folder of `src/python` imports only folders to its left in this line:
 
-init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit
-<- convert <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat
+exported_names, init_cell, library_search, py_once <- finalization <- ffi <- callback <- errors, gil, settings
+<- fusion, atexit <- convert <- runtime <- array <- host_transfers <- interop <- views <- create <- texture <- kernel
+<- custom_kernels, operators <- compat
 
-In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both import, imports neither of them.
-Files never import in a circle (`test_import_cycles.py`). Test code is exempt.
+In `src/backend`, `cuda` and `hip` never import each other, and `cuda_and_hip`, which both import, imports neither of
+them. Files never import in a circle (`test_import_cycles.py`). Test code is exempt.
 """
 
 import tomllib
@@ -21,9 +22,9 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 PYTHON_LINE = (
-    "init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings"
-    " <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create"
-    " <- texture <- kernel <- custom, operators <- compat"
+    "exported_names, init_cell, library_search, py_once <- finalization <- ffi <- callback <- errors, gil, settings"
+    " <- fusion, atexit <- convert <- runtime <- array <- host_transfers <- interop <- views <- create"
+    " <- texture <- kernel <- custom_kernels, operators <- compat"
 )
 
 
@@ -56,7 +57,7 @@ def _within(module: tuple[str, ...], parents: set[tuple[str, ...]]) -> bool:
 
 def _between_vendors(file: RustSource) -> Iterator[str]:
     for reference in file.references():
-        for vendor, other in (("cuda", "hip"), ("hip", "cuda"), ("vendor", "cuda"), ("vendor", "hip")):
+        for vendor, other in (("cuda", "hip"), ("hip", "cuda"), ("cuda_and_hip", "cuda"), ("cuda_and_hip", "hip")):
             if file.module[:2] == ("backend", vendor) and reference.path[:2] == ("backend", other):
                 name = "::".join(reference.path)
                 yield f"{file.file}:{reference.line}: the backend {vendor} must not use {name}"
@@ -87,7 +88,7 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
     # Code must query whether a stream is captured before it allows a copy that uses host memory. A captured copy would
     # read pageable memory at each launch of the graph, although the contents of the memory may have changed since the
     # capture.
-    door = ROOT / "src" / "memory" / "capture.rs"
+    door = ROOT / "src" / "memory" / "stream_captures.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.spans_of_tests)}
     checked = [file for file in files if not _within(file.module, test_modules)]
@@ -127,17 +128,23 @@ def test_only_two_crates_depend_on_crate_pyo3() -> None:
         ("src/backend/cuda/mod.rs", "use super::hip::Module;"),
         ("src/backend/cuda/copy.rs", "use crate::{hip, Backend};"),
         ("src/backend/hip/mod.rs", "fn f() { super::cuda::open() }"),
-        ("src/backend/vendor/open_library.rs", "use crate::cuda::Cuda;"),
-        ("src/backend/vendor/open_library.rs", "macro_rules! m { () => { $crate::cuda::run() } }"),
-        ("src/backend/vendor/open_library.rs", "use crate\n    ::cuda;"),
-        ("src/backend/vendor/open_library.rs", 'const S: &str = "\\" // "; use crate::cuda::Cuda;'),
-        ("src/backend/vendor/open_library.rs", 'const S: &str = r#"a" /* "#; use crate::cuda::Cuda;'),
-        ("src/backend/vendor/open_library.rs", "fn f<'a>(c: char) -> bool { c == '\"' } use crate::cuda::Cuda; // \""),
-        ("src/backend/vendor/open_library.rs", "#[cfg(test)] mod tests { use crate::hip::A; } use crate::cuda::Cuda;"),
-        ("src/backend/vendor/open_library.rs", "#[cfg(not(test))] use crate::cuda::Cuda;"),
-        ("src/backend/vendor/open_library.rs", "mod inner { use super::super::super::cuda::Cuda; }"),
+        ("src/backend/cuda_and_hip/open_library.rs", "use crate::cuda::Cuda;"),
+        ("src/backend/cuda_and_hip/open_library.rs", "macro_rules! m { () => { $crate::cuda::run() } }"),
+        ("src/backend/cuda_and_hip/open_library.rs", "use crate\n    ::cuda;"),
+        ("src/backend/cuda_and_hip/open_library.rs", 'const S: &str = "\\" // "; use crate::cuda::Cuda;'),
+        ("src/backend/cuda_and_hip/open_library.rs", 'const S: &str = r#"a" /* "#; use crate::cuda::Cuda;'),
+        (
+            "src/backend/cuda_and_hip/open_library.rs",
+            "fn f<'a>(c: char) -> bool { c == '\"' } use crate::cuda::Cuda; // \"",
+        ),
+        (
+            "src/backend/cuda_and_hip/open_library.rs",
+            "#[cfg(test)] mod tests { use crate::hip::A; } use crate::cuda::Cuda;",
+        ),
+        ("src/backend/cuda_and_hip/open_library.rs", "#[cfg(not(test))] use crate::cuda::Cuda;"),
+        ("src/backend/cuda_and_hip/open_library.rs", "mod inner { use super::super::super::cuda::Cuda; }"),
         ("src/python/array/class.rs", "use crate::views::index;"),
-        ("src/python/host/device_arrays.rs", "use super::super::create::upload;"),
+        ("src/python/host_transfers/device_arrays.rs", "use super::super::create::upload;"),
         ("src/python/gil.rs", "use super::exit;"),
         ("src/python/cellar/wine.rs", "fn f() {}"),
         ("src/python/compat/raw.rs", "use crate::cellar;"),
@@ -150,14 +157,14 @@ def test_layer_check_finds_inserted_forbidden_import(file: str, text: str) -> No
 @pytest.mark.parametrize(
     "sources",
     [
-        {"src/backend/registry.rs": "use super::{cpu, cuda, hip};"},
-        {"src/backend/vendor/open_library.rs": "// use crate::cuda;\n/* a /* nested */ use crate::cuda; */ fn f() {}"},
-        {"src/backend/vendor/rtc.rs": 'const S: &str = "use crate::cuda;"; const R: &str = r#"" use crate::cuda; "#;'},
-        {"src/backend/vendor/open_library.rs": "//! [`crate::cuda::Cuda`]\nfn f() {}"},
-        {"src/backend/vendor/a.rs": "#[cfg(test)]\n#[allow(missing_docs)]\nmod tests { use crate::cuda::A; }"},
+        {"src/backend/backend_registry.rs": "use super::{cpu, cuda, hip};"},
+        {"src/backend/cuda_and_hip/a.rs": "// use crate::cuda;\n/* a /* nested */ use crate::cuda; */ fn f() {}"},
+        {"src/backend/cuda_and_hip/a.rs": 'const S: T = "use crate::cuda;"; const R: T = r#"" use crate::cuda; "#;'},
+        {"src/backend/cuda_and_hip/open_library.rs": "//! [`crate::cuda::Cuda`]\nfn f() {}"},
+        {"src/backend/cuda_and_hip/a.rs": "#[cfg(test)]\n#[allow(missing_docs)]\nmod tests { use crate::cuda::A; }"},
         {
-            "src/backend/vendor/mod.rs": "#[cfg(test)] mod tests;",
-            "src/backend/vendor/tests/deep.rs": "use crate::cuda::A;",
+            "src/backend/cuda_and_hip/mod.rs": "#[cfg(test)] mod tests;",
+            "src/backend/cuda_and_hip/tests/deep.rs": "use crate::cuda::A;",
         },
         {"src/python/lib.rs": "use pyo3::prelude::*; use compat::register;"},
         {"src/python/compat/a.rs": "use crate::{array::class, gil}; use super::b; use pygpu_array::Array;"},

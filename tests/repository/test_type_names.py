@@ -13,7 +13,7 @@ DECLARATION = re.compile(
 )
 MOST = 2
 # This file declares a trait with associated types. The driver of each vendor implements the trait.
-TRAIT = "src/backend/vendor/symbols.rs"
+TRAIT = "src/backend/cuda_and_hip/symbols.rs"
 VENDORS = (TRAIT, "src/backend/cuda/", "src/backend/hip/")
 # Exempt type names: each vendor's driver declares the type, or the type is an associated type of another trait.
 SHARED = {"Api", "Slot", "Error", "PreviousDevice", "Target"}

@@ -13,7 +13,7 @@ use pygpu::backend::{LaunchShape, LoadOptions, StreamFlags};
 use pygpu::device::Device;
 use pygpu::kernel::launch::launch;
 use pygpu::kernel::{Arguments, Function, Module};
-use pygpu::memory::{Access, Allocation, BlockUse, pool, retired};
+use pygpu::memory::{Access, Allocation, BlockUse, pool, retired_objects};
 use pygpu::stream::Stream;
 use recording_backend::{Call, Recording};
 
@@ -116,7 +116,7 @@ fn array_read_and_written_by_one_launch_counts_as_written() {
 fn module_is_unloaded_at_next_device_synchronization() {
     let bench = bench();
     let device = Device::new(bench.driver, 0).unwrap();
-    retired::synchronize(device).unwrap(); // Unloads modules that other tests have dropped.
+    retired_objects::synchronize(device).unwrap(); // Unloads modules that other tests have dropped.
     let kernel = bench.kernel();
     let copy = kernel.clone();
     bench.driver.take();
@@ -124,7 +124,7 @@ fn module_is_unloaded_at_next_device_synchronization() {
     assert_eq!(bench.driver.take(), []);
     drop(copy);
     assert_eq!(bench.driver.take(), []);
-    retired::synchronize(device).unwrap();
+    retired_objects::synchronize(device).unwrap();
     let calls = bench.driver.take();
     assert_eq!(calls, [Call::SynchronizeDevice, Call::Unload]);
 }

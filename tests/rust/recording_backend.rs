@@ -417,7 +417,7 @@ impl Events for Recording {
 }
 
 impl Backend for Recording {
-    fn programs(&self) -> Result<&dyn Programs> {
+    fn device_code(&self) -> Result<&dyn DeviceCode> {
         Ok(self)
     }
 }
@@ -439,7 +439,7 @@ impl Launches for Recording {
 }
 
 /// Accepts every image and every kernel name. A launch has no effect, except that the launch is recorded.
-impl Programs for Recording {
+impl DeviceCode for Recording {
     fn load(&self, _device: i32, _image: &[u8], _options: &LoadOptions) -> Result<Loaded> {
         Ok(Loaded { module: ModuleHandle(self.handle()), log: String::new() })
     }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use proptest::prelude::*;
 use pygpu::array::Array;
 use pygpu::backend::StreamFlags;
-use pygpu::copy::{self, HostBuffer, ring};
+use pygpu::copy::{self, HostBuffer, ring_transfer};
 use pygpu::device::Device;
 use pygpu::dtype::{DType, ScalarType};
 use pygpu::layout::{Index, Layout, MemoryOrder};
@@ -39,9 +39,9 @@ fn bench(threads: usize) -> Bench {
     driver.lazy.store(false, Relaxed);
     driver.refuse_host.store(false, Relaxed);
     driver.failing_copy.store(0, Relaxed);
-    ring::tune(1, (SLOT, SLOT), threads).unwrap();
-    ring::set_limit(device, 0).unwrap();
-    ring::set_limit(device, LIMIT).unwrap();
+    ring_transfer::tune(1, (SLOT, SLOT), threads).unwrap();
+    ring_transfer::set_limit(device, 0).unwrap();
+    ring_transfer::set_limit(device, LIMIT).unwrap();
     driver.pinned_peak.store(driver.pinned.load(Relaxed), Relaxed);
     driver.take();
     Bench { driver, device, _turn: turn }
@@ -140,13 +140,13 @@ fn upload_waits_for_earlier_work_only_above_half_of_pinned_limit() {
 fn asynchronous_upload_above_64_kib_goes_through_pinned_slots() {
     let bench = bench(2);
     let stream = bench.stream();
-    ring::tune(usize::MAX, (64 << 10, 64 << 10), 2).unwrap();
-    ring::set_limit(bench.device, 1 << 20).unwrap();
+    ring_transfer::tune(usize::MAX, (64 << 10, 64 << 10), 2).unwrap();
+    ring_transfer::set_limit(bench.device, 1 << 20).unwrap();
     for (count, is_staged) in [(16 << 10, false), ((16 << 10) + 1, true)] {
         let (values, array) = (numbers(count), bench.array(&[count], &stream));
         bench.driver.lazy.store(true, Relaxed);
         upload(&array, &values, &stream).unwrap();
-        assert_eq!(ring::figures(bench.device).bytes > 0, is_staged);
+        assert_eq!(ring_transfer::figures(bench.device).bytes > 0, is_staged);
         assert_eq!(download(&array, &stream).unwrap(), values);
     }
 }
@@ -165,8 +165,8 @@ fn item_larger_than_slot_is_copied_by_driver() {
         let back = vec![0; bytes.len()];
         unsafe { copy::to_host(&side(&back), &array, &stream).unwrap() };
         assert_eq!(back, bytes);
-        assert_eq!(ring::figures(bench.device).bytes > 0, is_staged);
-        ring::trim(bench.device, 0).unwrap();
+        assert_eq!(ring_transfer::figures(bench.device).bytes > 0, is_staged);
+        ring_transfer::trim(bench.device, 0).unwrap();
     }
 }
 
@@ -186,7 +186,7 @@ fn synchronous_upload_on_busy_stream_uses_at_most_5_slots() {
 fn small_synchronous_copy_makes_one_copy_call_and_one_wait_call() {
     let bench = bench(2);
     let stream = bench.stream();
-    ring::tune(usize::MAX, (SLOT, SLOT), 2).unwrap();
+    ring_transfer::tune(usize::MAX, (SLOT, SLOT), 2).unwrap();
     let (values, array) = (numbers(5), bench.array(&[5], &stream));
     bench.driver.take();
     unsafe { copy::to_device_and_wait(&array, &dense_side(&values), &stream).unwrap() };
@@ -225,29 +225,29 @@ fn driver_copies_after_failed_pinning_until_limit_is_set() {
     upload(&array, &values, &stream).unwrap();
     assert_eq!(bench.driver.take(), [Call::Copy(UP)]);
     assert_eq!(download(&array, &stream).unwrap(), values);
-    assert_eq!(ring::refusal().as_deref(), Some("no memory may be pinned"));
+    assert_eq!(ring_transfer::refusal().as_deref(), Some("no memory may be pinned"));
     // After a failure, PyGPU requests pinned memory again only when a limit is set.
     bench.driver.refuse_host.store(false, Relaxed);
     upload(&array, &values, &stream).unwrap();
-    assert_eq!(ring::figures(bench.device).bytes, 0);
-    ring::set_limit(bench.device, LIMIT).unwrap();
+    assert_eq!(ring_transfer::figures(bench.device).bytes, 0);
+    ring_transfer::set_limit(bench.device, LIMIT).unwrap();
     upload(&array, &values, &stream).unwrap();
-    assert!(ring::figures(bench.device).bytes > 0);
-    assert_eq!(ring::refusal(), None);
+    assert!(ring_transfer::figures(bench.device).bytes > 0);
+    assert_eq!(ring_transfer::refusal(), None);
 }
 
 #[test]
 fn copy_with_fewer_slots_than_threads_keeps_values() {
     let bench = bench(4);
     let stream = bench.stream();
-    ring::set_limit(bench.device, SLOT).unwrap();
+    ring_transfer::set_limit(bench.device, SLOT).unwrap();
     let (values, array) = (numbers(500), bench.array(&[500], &stream));
     for lazy in [false, true] {
         bench.driver.lazy.store(lazy, Relaxed);
         upload(&array, &values, &stream).unwrap();
         assert_eq!(download(&array, &stream).unwrap(), values);
     }
-    assert_eq!(ring::figures(bench.device).bytes, SLOT);
+    assert_eq!(ring_transfer::figures(bench.device).bytes, SLOT);
     assert!(bench.driver.pinned_peak.load(Relaxed) <= SLOT);
 }
 
@@ -257,14 +257,14 @@ fn trim_of_ring_releases_slots_except_slots_of_pending_copies() {
     let stream = bench.stream();
     let (values, array) = (numbers(200), bench.array(&[200], &stream));
     upload(&array, &values, &stream).unwrap();
-    assert!(ring::figures(bench.device).bytes > 0);
-    ring::trim(bench.device, 0).unwrap();
-    assert_eq!(ring::figures(bench.device).bytes, 0);
+    assert!(ring_transfer::figures(bench.device).bytes > 0);
+    ring_transfer::trim(bench.device, 0).unwrap();
+    assert_eq!(ring_transfer::figures(bench.device).bytes, 0);
     assert_eq!(bench.driver.pinned.load(Relaxed), 0);
     bench.driver.lazy.store(true, Relaxed);
     let _work = keep_busy(&bench, &stream);
-    ring::trim(bench.device, 0).unwrap();
-    assert_eq!(ring::figures(bench.device).bytes, SLOT);
+    ring_transfer::trim(bench.device, 0).unwrap();
+    assert_eq!(ring_transfer::figures(bench.device).bytes, SLOT);
     stream.synchronize().unwrap();
 }
 
@@ -274,7 +274,7 @@ fn device_reset_removes_slots_from_ring() {
     let array = bench.array(&[200], &bench.stream());
     upload(&array, &numbers(200), &Stream::default_of(bench.device)).unwrap();
     unsafe { bench.device.reset().unwrap() };
-    assert_eq!(ring::figures(bench.device).bytes, 0);
+    assert_eq!(ring_transfer::figures(bench.device).bytes, 0);
 }
 
 #[test]

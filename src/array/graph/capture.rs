@@ -9,7 +9,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::capture::{self, Capture, GraphContents};
+use pygpu_memory::stream_captures::{self, Capture, GraphContents};
 
 /// An active capture. Dropping it ends the capture and discards the captured work.
 struct CaptureSession {
@@ -134,7 +134,7 @@ impl CaptureSession {
             unsafe { graphs.end_capture(self.stream.device().index(), self.stream.handle()) }
         };
         let ended = end();
-        if ended.is_err() && capture::number_of(&self.stream).is_ok_and(|number| number.is_some()) {
+        if ended.is_err() && stream_captures::number_of(&self.stream).is_ok_and(|number| number.is_some()) {
             // The capture must be ended, because an active capture would make every later synchronization fail. The
             // captured work is incomplete and therefore discarded.
             if let Ok(graph) = end() {

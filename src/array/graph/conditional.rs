@@ -15,7 +15,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::capture::{self, Capture};
+use pygpu_memory::stream_captures::{self, Capture};
 
 /// A condition: a number that kernels set and that a conditional node reads.
 pub struct Condition {
@@ -46,7 +46,7 @@ static OPEN: ForkSafeMutex<Vec<OpenBody>> = ForkSafeMutex::new(Vec::new());
 
 fn capture_of(stream: &Stream) -> Result<Arc<Capture>> {
     stream.device().backend().graphs()?;
-    capture::of(stream)?.ok_or_else(|| {
+    stream_captures::of(stream)?.ok_or_else(|| {
         Error::value("conditions are of a graph that is being captured: use them inside of `with graph:`")
     })
 }
@@ -133,7 +133,7 @@ impl ConditionalBody {
     /// errors.
     pub fn begin(&self) -> Result<Stream> {
         let late = "a body of a conditional node is captured right after the node, before the graph goes on";
-        if !capture::of(&self.stream)?.is_some_and(|now| Arc::ptr_eq(&now, &self.enclosing)) {
+        if !stream_captures::of(&self.stream)?.is_some_and(|now| Arc::ptr_eq(&now, &self.enclosing)) {
             return Err(Error::value(format!("the graph of the body is not being captured any more: {late}")));
         }
         self.enclosing.check_open()?;

@@ -25,7 +25,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::{Access, BlockUse, ordered, overrun, retired};
+use pygpu_memory::{Access, BlockUse, ordered, overrun, retired_objects};
 
 /// A graph that can be launched.
 pub struct Graph {
@@ -118,8 +118,8 @@ impl Graph {
     /// `ValueError` for a stream of another device; driver errors.
     pub fn launch(&self, stream: &Stream) -> Result<()> {
         self.check(stream)?;
-        if pygpu_memory::capture::is_capturing(stream)? {
-            return Err(pygpu_memory::capture::refusal("the launch of a graph"));
+        if pygpu_memory::stream_captures::is_capturing(stream)? {
+            return Err(pygpu_memory::stream_captures::refusal("the launch of a graph"));
         }
         let graphs = self.device().backend().graphs()?;
         let held = self.parts.held();
@@ -157,7 +157,7 @@ impl Graph {
     /// the graph is dropped.
     fn hold_on(&self, stream: &Stream, held: &Arc<GraphResources>) -> Result<()> {
         if stream.is_foreign() {
-            return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
+            return retired_objects::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
         }
         let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
         if !launched.contains(stream) {
@@ -174,7 +174,7 @@ impl Drop for Graph {
             return;
         }
         for stream in launched {
-            shutdown::defer(retired::keep_until_passed(&stream, Box::new(Arc::clone(&self.parts))));
+            shutdown::defer(retired_objects::keep_until_passed(&stream, Box::new(Arc::clone(&self.parts))));
         }
     }
 }

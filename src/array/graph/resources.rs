@@ -6,7 +6,7 @@ use super::capture::Template;
 use pygpu_backend::NodeHandle;
 use pygpu_base::error::Result;
 use pygpu_memory::Access;
-use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
+use pygpu_memory::stream_captures::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
 /// Objects, other than memory blocks, that a graph keeps alive and does not otherwise use. After an update of one graph
 /// from another, both graphs share them.

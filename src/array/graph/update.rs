@@ -14,7 +14,7 @@ use pygpu_backend::{CaptureMode, Graphs, NodeHandle, NodeKind, StreamFlags};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::retired;
+use pygpu_memory::retired_objects;
 
 impl Graph {
     /// Returns the operations of the graph, in the order of their capture.
@@ -152,7 +152,7 @@ impl Graph {
         drop(held); // the write lock is released before the previous resources are dropped
         let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for stream in launched {
-            shutdown::defer(retired::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
+            shutdown::defer(retired_objects::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
         }
         Ok(())
     }

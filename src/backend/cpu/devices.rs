@@ -3,7 +3,7 @@
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, INVALID_DEVICE, refuse};
-use super::{device_numbers, machine};
+use super::{device_numbers, host_properties};
 use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use pygpu_base::error::{Error, Result};
 
@@ -44,14 +44,15 @@ impl Devices for Cpu {
 
     fn properties(&self, device: i32) -> Result<DeviceProperties> {
         check_device("properties", device)?;
-        let mut properties = machine::properties();
+        let mut properties = host_properties::properties();
         properties.uuid[15] = device as u8;
         Ok(properties)
     }
 
     fn memory_info(&self, device: i32) -> Result<MemoryInfo> {
         check_device("memory_info", device)?;
-        machine::memory().ok_or_else(|| Error::not_supported("this system does not say how much memory is free"))
+        host_properties::memory()
+            .ok_or_else(|| Error::not_supported("this system does not say how much memory is free"))
     }
 
     fn synchronize_device(&self, device: i32) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
-use super::{heap, host_memory_registry, machine, quarantine};
+use super::{heap, host_memory_registry, host_properties, quarantine};
 use crate::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
 
@@ -39,7 +39,7 @@ pub fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Ad
         return Err(refuse(operation, INVALID_VALUE, "0 bytes asked for".to_owned()));
     }
     block(bytes).ok_or_else(|| {
-        let memory = machine::memory();
+        let memory = host_properties::memory();
         Error::OutOfMemory(Box::new(OutOfMemory {
             operation,
             name: error_codes::name(error_codes::OUT_OF_MEMORY).to_owned(),

@@ -6,8 +6,8 @@
 //! runtime.
 
 mod captures;
-mod conditions;
 mod copies;
+mod device_code;
 mod device_numbers;
 mod devices;
 mod driver;
@@ -15,12 +15,12 @@ mod driver_memory;
 mod error_codes;
 mod event_table;
 mod events;
+mod graph_conditions;
 mod graphs;
 pub mod heap;
 mod host_memory_registry;
-mod machine;
+mod host_properties;
 mod memory;
-mod programs;
 pub mod quarantine;
 mod red_zone;
 mod streams;
@@ -28,13 +28,13 @@ mod streams;
 mod tests;
 mod textures;
 
+pub(super) use self::device_code::check_order;
+pub(super) use self::device_code::keyboard_interrupt;
 pub(super) use self::device_numbers::read_count as read_device_count;
-pub(super) use self::programs::check_order;
-pub(super) use self::programs::interrupts;
 
 use self::driver::{CPU, Cpu};
 use super::open_result::OpenResult;
-use super::{Backend, DriverMemory, Graphs, Programs, Textures};
+use super::{Backend, DeviceCode, DriverMemory, Graphs, Textures};
 use pygpu_base::error::Result;
 
 /// Opens the CPU backend, which cannot fail.
@@ -43,7 +43,7 @@ pub(super) fn open() -> OpenResult {
 }
 
 impl Backend for Cpu {
-    fn programs(&self) -> Result<&dyn Programs> {
+    fn device_code(&self) -> Result<&dyn DeviceCode> {
         Ok(self)
     }
 

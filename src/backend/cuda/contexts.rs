@@ -3,7 +3,7 @@
 use super::driver::Cuda;
 use super::sys::{CUfunc_cache as Cache, CUlimit as Limit};
 use crate::Contexts;
-use crate::vendor::{CurrentDeviceGuard, Driver};
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver};
 use pygpu_base::error::{Error, Result};
 
 /// Returns the error for a function that an old or simulated driver lacks.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::driver::Cuda;
 use super::sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUcontext, CUdeviceptr, CUmemorytype};
-use crate::vendor::{Driver, PitchedBox, Raw, VendorCopies};
+use crate::cuda_and_hip::{Driver, PitchedBox, Raw, VendorCopies};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 

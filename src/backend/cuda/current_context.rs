@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice};
+use crate::cuda_and_hip::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork_guard};
 use crate::error_codes::SUCCESS;
-use crate::vendor::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork_guard};
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 

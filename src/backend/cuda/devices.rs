@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice_attribute as Attribute, CUuuid};
+use crate::cuda_and_hip::{CurrentDeviceGuard, DeviceAttributes, Driver, DriverCallGuard, VendorDevices, fork_guard};
 use crate::error_codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::vendor::{CurrentDeviceGuard, DeviceAttributes, Driver, DriverCallGuard, VendorDevices, fork_guard};
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicPtr;
 
 use super::nvrtc::Nvrtc;
 use super::sys;
-use crate::vendor::{Driver, Names, Types, Vendor};
+use crate::cuda_and_hip::{Driver, Names, Types, Vendor};
 use crate::{BackendKind, TensorMaps};
 
 /// State of the backend for NVIDIA's driver.

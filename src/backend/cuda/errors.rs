@@ -4,8 +4,8 @@ use std::ffi::c_char;
 
 use super::driver::Cuda;
 use super::sys::{Api, CUresult};
+use crate::cuda_and_hip::{VendorErrors, spoken};
 use crate::error_codes::SUCCESS;
-use crate::vendor::{VendorErrors, spoken};
 
 pub const STUB_LIBRARY: u32 = CUresult::CUDA_ERROR_STUB_LIBRARY as u32;
 

@@ -2,8 +2,8 @@
 
 use super::driver::Cuda;
 use crate::EventHandle;
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver, Raw, VendorEvents};
 use crate::error_codes::{NOT_SUPPORTED, SUCCESS};
-use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorEvents};
 use pygpu_base::error::Result;
 
 impl VendorEvents for Cuda {

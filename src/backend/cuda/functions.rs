@@ -5,8 +5,8 @@ use std::ffi::CStr;
 use super::contexts::cache_of;
 use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute};
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver, Raw, VendorFunctions};
 use crate::error_codes::{INVALID_VALUE, SUCCESS};
-use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorFunctions};
 use crate::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
 use pygpu_base::error::Result;
 

@@ -3,8 +3,8 @@
 use super::current_context::current as context;
 use super::driver::Cuda;
 use super::sys::{Api, CUgraphExecUpdateResultInfo};
-use crate::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
-use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorGraphs};
+use crate::cuda_and_hip::graphs::{Parameters, exchange, lacks, no_parameters};
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver, Raw, VendorGraphs};
 use crate::{ExecutableHandle, GraphHandle, NodeHandle, NodeKind};
 use pygpu_base::error::Result;
 

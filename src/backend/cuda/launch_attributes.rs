@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
 use crate::FunctionHandle;
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver, Raw, RawConfig, VendorLaunches};
 use crate::launch_attributes::no_clusters;
-use crate::vendor::{CurrentDeviceGuard, Driver, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 
 /// First driver version in which a launch may set the share of the first-level cache that is used as shared memory.

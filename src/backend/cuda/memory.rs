@@ -8,7 +8,7 @@ use super::sys::{
     CUmem_advise, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation,
     CUmemLocationType, CUmemPool_attribute as PoolAttribute, CUmemPoolProps, CUpointer_attribute as PointerAttribute,
 };
-use crate::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
+use crate::cuda_and_hip::{Driver, PoolAttributes, Raw, VendorMemory};
 use crate::{Address, Advice, PointerKind};
 use pygpu_base::error::Result;
 

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use super::driver::Cuda;
 use super::sys::{CUjit_option as Option_, CUmodule};
+use crate::cuda_and_hip::{Driver, VendorModules};
 use crate::error_codes::SUCCESS;
-use crate::vendor::{Driver, VendorModules};
 use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;

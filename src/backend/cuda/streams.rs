@@ -3,7 +3,7 @@
 use super::driver::Cuda;
 use super::sys::CUcontext;
 use crate::StreamHandle;
-use crate::vendor::{Driver, Raw, VendorStreams};
+use crate::cuda_and_hip::{Driver, Raw, VendorStreams};
 use pygpu_base::error::Result;
 
 impl VendorStreams for Cuda {

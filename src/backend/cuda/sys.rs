@@ -1,5 +1,5 @@
 //! Declares the functions of the CUDA driver that AMD's runtime lacks in this form, and the driver's types. The
-//! functions that both vendors have are in `vendor::symbols`.
+//! functions that both vendors have are in `cuda_and_hip::symbols`.
 //!
 //! cudarc provides the types, and the tests compare the functions listed here with cudarc's declarations. cudarc's
 //! loader is not used, for three reasons: it panics on a missing library or symbol; it prefers a toolkit's stub
@@ -8,7 +8,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
-use crate::vendor::loader::symbol_table;
+use crate::cuda_and_hip::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
     CUDA_ARRAY3D_DESCRIPTOR, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D,
@@ -261,7 +261,7 @@ mod tests {
     use std::mem::offset_of;
 
     use super::super::driver::Cuda;
-    use crate::vendor::{Names, Symbols, shared_symbols};
+    use crate::cuda_and_hip::{Names, Symbols, shared_symbols};
 
     /// Imports a header's types under vendor-independent names, which `shared_symbols` uses, the list of functions
     /// common to CUDA and HIP.
@@ -387,7 +387,7 @@ mod tests {
 
     /// Checks the layout of the texture structures shared by both vendors at compile time.
     const _: () = {
-        use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+        use crate::cuda_and_hip::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
         assert!(size_of::<ArrayDescriptor>() == size_of::<sys::CUDA_ARRAY3D_DESCRIPTOR>());
         assert!(offset_of!(ArrayDescriptor, flags) == offset_of!(sys::CUDA_ARRAY3D_DESCRIPTOR, Flags));
         assert!(size_of::<ResourceDescriptor>() == size_of::<sys::CUDA_RESOURCE_DESC>());
@@ -399,7 +399,7 @@ mod tests {
 
     /// Checks the layout of the launch structures shared by both vendors at compile time.
     const _: () = {
-        use crate::vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
+        use crate::cuda_and_hip::{RawAttribute, RawConfig, raw_launch_attributes as ours};
         use sys::CUlaunchAttributeID as Attribute;
         assert!(size_of::<RawAttribute>() == size_of::<sys::CUlaunchAttribute>());
         assert!(offset_of!(RawAttribute, value) == offset_of!(sys::CUlaunchAttribute, value));
@@ -416,7 +416,7 @@ mod tests {
 
     /// Checks at compile time that the constants shared by both vendors equal those of the header.
     const _: () = {
-        use crate::vendor::*;
+        use crate::cuda_and_hip::*;
         macro_rules! same {
             ($($ours:ident = $name:ident,)*) => {
                 $(assert!(crate::error_codes::$ours == sys::CUresult::$name as u32, stringify!($ours));)*

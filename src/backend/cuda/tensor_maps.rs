@@ -1,7 +1,7 @@
 //! Creates tensor maps: descriptors for the tensor memory accelerator, which only NVIDIA's driver supports.
 
 use super::driver::Cuda;
-use crate::vendor::{CurrentDeviceGuard, Driver};
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver};
 use crate::{TensorMapBytes, TensorMapRequest, TensorMaps};
 use pygpu_base::error::{Error, Result};
 

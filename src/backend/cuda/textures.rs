@@ -3,8 +3,8 @@
 use super::copies::{Side, cuboid};
 use super::driver::Cuda;
 use super::sys::{Api, CUmemorytype};
-use crate::vendor::textures::ArrayPart;
-use crate::vendor::{Raw, VendorTextures};
+use crate::cuda_and_hip::textures::ArrayPart;
+use crate::cuda_and_hip::{Raw, VendorTextures};
 use crate::{Address, ArrayCopy, Extent, StreamHandle};
 
 // For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.

@@ -14,8 +14,8 @@ use cubecl_hip_sys as newest;
 use hip_sys::hiprt as oldest;
 
 use super::sys::{self, hip_api, hip_values};
+use crate::cuda_and_hip::{self, shared_symbols};
 use crate::error_codes;
-use crate::vendor::{self, shared_symbols};
 
 /// Return type of a runtime function: `hipError_t`, unless the list of functions states another type.
 macro_rules! output {
@@ -153,8 +153,8 @@ same_layout! {
 
 /// Checks the layout of the texture structures shared by both vendors.
 const _: () = {
+    use cuda_and_hip::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
     use newest::{HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipResourceDesc};
-    use vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
     assert!(size_of::<ArrayDescriptor>() == size_of::<HIP_ARRAY3D_DESCRIPTOR>());
     assert!(offset_of!(ArrayDescriptor, flags) == offset_of!(HIP_ARRAY3D_DESCRIPTOR, Flags));
     assert!(size_of::<ResourceDescriptor>() == size_of::<HIP_RESOURCE_DESC>());
@@ -169,8 +169,8 @@ const _: () = {
 
 /// Checks the memory layout of the structures for kernel launches that both vendors share.
 const _: () = {
+    use cuda_and_hip::{RawAttribute, RawConfig, raw_launch_attributes as ours};
     use newest::{HIP_LAUNCH_CONFIG, hipLaunchAttribute};
-    use vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
     assert!(size_of::<RawAttribute>() == size_of::<hipLaunchAttribute>());
     assert!(offset_of!(RawAttribute, value) == offset_of!(hipLaunchAttribute, __bindgen_anon_1));
     assert!(size_of::<RawConfig>() == size_of::<HIP_LAUNCH_CONFIG>());
@@ -225,15 +225,15 @@ shared_value! {
         hipError_t hipErrorPeerAccessAlreadyEnabled hipError_t_hipErrorPeerAccessAlreadyEnabled,
 }
 shared_value! {
-    vendor::memory::PORTABLE => hipHostMallocPortable,
-    vendor::memory::MAPPED => hipHostMallocMapped,
-    vendor::memory::WRITE_COMBINED => hipHostMallocWriteCombined,
-    vendor::memory::PORTABLE => hipHostRegisterPortable,
-    vendor::memory::MAPPED => hipHostRegisterMapped,
-    vendor::streams::NON_BLOCKING => hipStreamNonBlocking,
-    vendor::events::BLOCKING_SYNC => hipEventBlockingSync,
-    vendor::events::DISABLE_TIMING => hipEventDisableTiming,
-    vendor::events::INTERPROCESS => hipEventInterprocess,
+    cuda_and_hip::memory::PORTABLE => hipHostMallocPortable,
+    cuda_and_hip::memory::MAPPED => hipHostMallocMapped,
+    cuda_and_hip::memory::WRITE_COMBINED => hipHostMallocWriteCombined,
+    cuda_and_hip::memory::PORTABLE => hipHostRegisterPortable,
+    cuda_and_hip::memory::MAPPED => hipHostRegisterMapped,
+    cuda_and_hip::streams::NON_BLOCKING => hipStreamNonBlocking,
+    cuda_and_hip::events::BLOCKING_SYNC => hipEventBlockingSync,
+    cuda_and_hip::events::DISABLE_TIMING => hipEventDisableTiming,
+    cuda_and_hip::events::INTERPROCESS => hipEventInterprocess,
 }
 
 /// From HIP 6 on, the enum values of the memory kinds differ from those of HIP 5.

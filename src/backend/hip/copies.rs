@@ -8,8 +8,8 @@ use super::sys::{
     hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipMemcpyDeviceToHost, hipMemcpyHostToDevice, hipMemcpyKind,
     hipPitchedPtr, hipPos,
 };
+use crate::cuda_and_hip::{Driver, PitchedBox, Raw, VendorCopies, size, until_refused};
 use crate::error_codes::SUCCESS;
-use crate::vendor::{Driver, PitchedBox, Raw, VendorCopies, size, until_refused};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 

@@ -6,8 +6,8 @@
 use std::cell::Cell;
 
 use super::driver::Hip;
+use crate::cuda_and_hip::{DeviceSlot, Driver, VendorContexts};
 use crate::error_codes::SUCCESS;
-use crate::vendor::{DeviceSlot, Driver, VendorContexts};
 use crate::{BackendKind, Contexts, default_device};
 use pygpu_base::error::Result;
 

@@ -18,8 +18,8 @@ use super::sys::{
     hipDeviceProp_tR0600, hipUUID,
 };
 use crate::BackendKind;
+use crate::cuda_and_hip::{CurrentDeviceGuard, DeviceAttributes, Driver, VendorDevices, fork_guard};
 use crate::error_codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::vendor::{CurrentDeviceGuard, DeviceAttributes, Driver, VendorDevices, fork_guard};
 use pygpu_base::error::Result;
 
 impl VendorDevices for Hip {

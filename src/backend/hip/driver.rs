@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::hiprtc::Hiprtc;
 use super::sys;
-use crate::vendor::{Names, Types, Vendor};
+use crate::cuda_and_hip::{Names, Types, Vendor};
 use crate::{BackendKind, ModuleHandle};
 
 /// State of the backend for AMD's runtime.

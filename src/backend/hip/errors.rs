@@ -5,7 +5,7 @@ use super::sys::{
     Api, hipErrorAssert, hipErrorECCNotCorrectable, hipErrorIllegalAddress, hipErrorLaunchFailure,
     hipErrorLaunchTimeOut,
 };
-use crate::vendor::{VendorErrors, spoken};
+use crate::cuda_and_hip::{VendorErrors, spoken};
 
 impl VendorErrors for Hip {
     const STICKY: &'static [u32] = &[

@@ -2,7 +2,7 @@
 
 use super::driver::Hip;
 use crate::EventHandle;
-use crate::vendor::{Driver, VendorEvents};
+use crate::cuda_and_hip::{Driver, VendorEvents};
 use pygpu_base::error::Result;
 
 impl VendorEvents for Hip {

@@ -6,8 +6,8 @@
 
 use super::driver::Hip;
 use super::sys::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE;
+use crate::cuda_and_hip::{Driver, VendorFunctions};
 use crate::launch_attributes::no_clusters;
-use crate::vendor::{Driver, VendorFunctions};
 use crate::{FunctionHandle, FunctionSetting};
 use pygpu_base::error::{Error, Result};
 

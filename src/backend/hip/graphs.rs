@@ -2,8 +2,8 @@
 
 use super::driver::Hip;
 use super::sys::{Api, hipStreamCaptureMode};
-use crate::vendor::graphs::{Parameters, VendorConditions, exchange, lacks, no_parameters};
-use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorGraphs};
+use crate::cuda_and_hip::graphs::{Parameters, VendorConditions, exchange, lacks, no_parameters};
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver, Raw, VendorGraphs};
 use crate::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind};
 use pygpu_base::error::Result;
 

@@ -2,7 +2,7 @@
 //! before the previous kernel is complete.
 
 use super::driver::Hip;
-use crate::vendor::{Driver, VendorLaunches};
+use crate::cuda_and_hip::{Driver, VendorLaunches};
 
 impl VendorLaunches for Hip {
     fn has_carveout(_: &Driver<Self>) -> bool {

@@ -10,8 +10,8 @@ use super::sys::{
     hipMemPoolAttrReservedMemCurrent, hipMemPoolAttrReservedMemHigh, hipMemPoolAttrUsedMemCurrent,
     hipMemPoolAttrUsedMemHigh, hipMemPoolProps, hipPointerAttribute_t,
 };
+use crate::cuda_and_hip::{Driver, PoolAttributes, Raw, VendorMemory};
 use crate::error_codes::INVALID_VALUE;
-use crate::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
 use crate::{Address, Advice, PointerKind};
 use pygpu_base::error::Result;
 

@@ -1,9 +1,9 @@
-//! Contains AMD's part of the backend. Common code is in `vendor`; `cuda` implements the same traits.
+//! Contains AMD's part of the backend. Common code is in `cuda_and_hip`; `cuda` implements the same traits.
 //!
-//! - `sys` declares the functions that only AMD's runtime has, `driver` defines the vendor's types, `open` has the
-//!   messages about opening the runtime;
+//! - `sys` declares the functions that only AMD's runtime has, `driver` defines the vendor's types, `driver_library`
+//!   has the messages about opening the runtime;
 //! - `current_context` makes a device current for one call, `errors` returns the names of error codes;
-//! - `modules` and `functions` have AMD's part of `programs`; `hiprtc` finds and calls the compiler library;
+//! - `modules` and `functions` have AMD's part of `device_code`; `hiprtc` finds and calls the compiler library;
 //! - `abi` compares `sys` with two sets of bindings generated from AMD's headers, in the tests only;
 //! - every other file implements the backend trait of its name.
 //!
@@ -14,8 +14,10 @@ mod abi;
 mod attributes;
 mod copies;
 mod current_context;
+mod device_code;
 mod devices;
 mod driver;
+mod driver_library;
 mod errors;
 mod events;
 mod functions;
@@ -24,8 +26,6 @@ mod hiprtc;
 mod launch_attributes;
 mod memory;
 mod modules;
-mod open;
-mod programs;
 mod streams;
 mod sys;
 mod textures;

@@ -2,7 +2,7 @@
 
 use super::driver::Hip;
 use super::sys::hipModule_t;
-use crate::vendor::{CurrentDeviceGuard, Driver, VendorModules};
+use crate::cuda_and_hip::{CurrentDeviceGuard, Driver, VendorModules};
 use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;

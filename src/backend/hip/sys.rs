@@ -1,5 +1,5 @@
 //! Declares structures, constants and functions of AMD's runtime that NVIDIA's driver lacks in this form. Functions of
-//! both vendors are in `vendor::symbols`.
+//! both vendors are in `cuda_and_hip::symbols`.
 //!
 //! The declarations are not taken from a crate of bindings. Bindings that link the runtime make a build search for
 //! ROCm. Bindings that return codes as an enum are undefined behaviour for codes newer than their header, and ROCm 6.4
@@ -10,9 +10,9 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
-use crate::vendor::RawConfig;
-use crate::vendor::loader::symbol_table;
-use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+use crate::cuda_and_hip::RawConfig;
+use crate::cuda_and_hip::loader::symbol_table;
+use crate::cuda_and_hip::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 pub type hipError_t = u32;
 pub type hipDeviceptr_t = *mut c_void;

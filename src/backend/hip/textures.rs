@@ -2,8 +2,8 @@
 
 use super::driver::Hip;
 use super::sys::{Api, hipArray_t, hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipPitchedPtr, hipPos};
-use crate::vendor::textures::ArrayPart;
-use crate::vendor::{Raw, VendorTextures};
+use crate::cuda_and_hip::textures::ArrayPart;
+use crate::cuda_and_hip::{Raw, VendorTextures};
 use crate::{Address, ArrayCopy, StreamHandle};
 
 // For all SAFETY notes in this block: the caller guarantees the conditions of the runtime call.

@@ -37,14 +37,16 @@ impl CopyKernelId {
 
     const fn text(self) -> &'static str {
         match self {
-            Self::Lines => include_str!("device/lines.cu"),
-            Self::Flat => include_str!("device/flat.cu"),
-            Self::Squares => include_str!("device/squares.cu"),
-            Self::Tiles => include_str!("device/tiles.cu"),
-            Self::Select => include_str!("device/select.cu"),
-            Self::SelectDirectly => concat!(include_str!("device/index.cu"), include_str!("device/select.cu")),
+            Self::Lines => include_str!("device/long_row_copy.cu"),
+            Self::Flat => include_str!("device/strided_copy.cu"),
+            Self::Squares => include_str!("device/transpose_in_registers.cu"),
+            Self::Tiles => include_str!("device/transpose_in_shared_memory.cu"),
+            Self::Select => include_str!("device/indexed_copy.cu"),
+            Self::SelectDirectly => {
+                concat!(include_str!("device/index_conversion.cu"), include_str!("device/indexed_copy.cu"))
+            }
             Self::Places | Self::Claim | Self::Settle => {
-                concat!(include_str!("device/index.cu"), include_str!("device/places.cu"))
+                concat!(include_str!("device/index_conversion.cu"), include_str!("device/index_offsets.cu"))
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::choose::{CopyKernel, DIVISIBLE, LARGEST, Units};
+use super::kernel_choice::{CopyKernel, DIVISIBLE, LARGEST, Units};
 use super::{compile, numbered, overrides, run, variant};
 use pygpu_array::Array;
 use pygpu_backend::Address;

@@ -7,8 +7,8 @@
 //! range reads element 0. An existing array is written only after the check. If a position is assigned several times,
 //! the last value is stored, as in NumPy: a kernel first determines the highest source index for each position.
 
-use super::choose::{DIVISIBLE, Units};
 use super::compile::{self, CopyKernelId, CopyVariant};
+use super::kernel_choice::{DIVISIBLE, Units};
 use super::parameters::{self, CopyParameters, THREADS};
 use super::{run, shape};
 use crate::{between, duplicate, fill, may_overlap};
@@ -21,7 +21,7 @@ use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{ContiguousRuns, Dims, Layout, LoopNest, MemoryOrder, SharedAxis};
 use pygpu_memory::readback::Readback;
-use pygpu_memory::{Access, capture};
+use pygpu_memory::{Access, stream_captures};
 
 /// The treatment of an index that is out of range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -291,7 +291,7 @@ impl GatherOperands<'_> {
 /// # Errors
 /// `NotSupported`; driver errors.
 pub fn check_capture(stream: &Stream) -> Result<()> {
-    capture::refuse("an index that is an array, whose places the host checks,", stream)
+    stream_captures::refuse("an index that is an array, whose places the host checks,", stream)
 }
 
 fn refusal() -> Error {

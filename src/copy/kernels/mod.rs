@@ -1,17 +1,17 @@
 //! Copies and fills arrays of any layout within a device, by kernels.
 //!
-//! [`choose`] chooses the kernel, [`parameters`] builds its parameters, [`compile`] compiles it. The device code is in
-//! the folder `device`, with one source for all vendors. Kernels are optional: without a compiler these functions
+//! [`kernel_choice`] chooses the kernel, [`parameters`] builds its parameters, [`compile`] compiles it. The device code
+//! is in the folder `device`, with one source for all vendors. Kernels are optional: without a compiler these functions
 //! return `false` and the caller copies by other means.
 
-mod choose;
 mod compile;
 mod fill;
 mod gather;
+mod kernel_choice;
 mod parameters;
 
-use choose::{CopyKernel, ForcedKernel, Units};
 use compile::{CopyKernelId, CopyVariant};
+use kernel_choice::{CopyKernel, ForcedKernel, Units};
 use parameters::{CopyParameters, Tuning};
 
 pub(super) use fill::{LONGEST, fill};
@@ -116,7 +116,7 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
 /// Builds the parameters for a kernel. Uses the `Flat` kernel instead if the launch would need too many thread blocks.
 fn numbered(units: &Units, class: CopyKernel) -> (CopyKernel, CopyParameters) {
     let parameters = parameters::parameters(units, class, overrides().tuning);
-    if parameters.shares < choose::DIVISIBLE || matches!(class, CopyKernel::Flat { .. }) {
+    if parameters.shares < kernel_choice::DIVISIBLE || matches!(class, CopyKernel::Flat { .. }) {
         return (class, parameters);
     }
     let class = CopyKernel::Flat { wide: true };

@@ -2,7 +2,7 @@
 
 use std::iter::repeat_n;
 
-use super::choose::{CopyKernel, Units};
+use super::kernel_choice::{CopyKernel, Units};
 use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
 use pygpu_layout::SharedAxis;
 

@@ -1,12 +1,12 @@
 //! Compiles one source: preprocesses and rewrites it, compiles the result to an object file, and links this file with
 //! the scheduler.
 
+mod builtin_preprocessor;
 mod checksums;
 mod compiler_probe;
 mod compiler_process;
 mod dependencies;
 pub mod headers;
-mod plain_source;
 mod precompiled;
 mod stub_libraries;
 
@@ -123,8 +123,9 @@ impl BuildJob<'_> {
             _ => None,
         };
         let folders = compiler_probe::probe(Probe::Folders, &run)?;
-        let plain = ready.and_then(|ready| Some((ready, plain_source::preprocess(self.request, ready)?)));
-        let list = plain.as_ref().map_or_else(|| place.join(LIST), |(ready, _)| ready.join(plain_source::READ_FILES));
+        let plain = ready.and_then(|ready| Some((ready, builtin_preprocessor::preprocess(self.request, ready)?)));
+        let list =
+            plain.as_ref().map_or_else(|| place.join(LIST), |(ready, _)| ready.join(builtin_preprocessor::READ_FILES));
         let compiled = run.compile(self.request, plain.map(|(_, text)| text));
         let made = making.map(PreparedBuild::end);
         let scheduler = scheduler.map(|asked| asked.answer(&run)).transpose()?;

@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER, STUB_LIBRARIES};
 use super::dependencies::dependencies;
-use super::{checksums, headers, plain_source, stub_libraries};
+use super::{builtin_preprocessor, checksums, headers, stub_libraries};
 use crate::find_compiler::CxxCompiler;
 
 /// Name of the folder for the precompiled parts inside the cache folder.
@@ -207,11 +207,11 @@ impl PreparedBuild<'_> {
         if ended != [true; 2] || head != OF_GCC {
             return None;
         }
-        // The stub libraries and the files of `plain_source` are optional. Without them, kernels are linked with the
-        // system's libraries, and the compiler preprocesses all sources.
+        // The stub libraries and the files of `builtin_preprocessor` are optional. Without them, kernels are linked
+        // with the system's libraries, and the compiler preprocesses all sources.
         let run = CompilerRun { compiler: self.compiler, place, options: &self.options };
-        let _ = (stub_libraries::build(&run), plain_source::prepare(&run));
-        checksums::write(place, &MADE, &[STUB_LIBRARIES, plain_source::FOLDER]).ok()?;
+        let _ = (stub_libraries::build(&run), builtin_preprocessor::prepare(&run));
+        checksums::write(place, &MADE, &[STUB_LIBRARIES, builtin_preprocessor::FOLDER]).ok()?;
         let mut marks = String::new();
         let sources = dependencies(&list).into_iter().filter(|path| path.is_absolute());
         for path in MADE.map(PathBuf::from).into_iter().chain(sources) {

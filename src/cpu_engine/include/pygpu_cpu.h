@@ -47,7 +47,7 @@
 #include "pygpu_cpu/integers.h"
 #include "pygpu_cpu/conversions.h"
 #include "pygpu_cpu/mathematics.h"
-#include "pygpu_cpu/regions.h"
-#include "pygpu_cpu/entry.h"
+#include "pygpu_cpu/barrier_regions.h"
+#include "pygpu_cpu/kernel_entry.h"
 
 #endif

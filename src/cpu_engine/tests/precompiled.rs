@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Build, Failure, HostEnvironment, Library, build, find};
+use crate::{Build, Failure, HostEnvironment, LoadedImage, build, find};
 
 const SOURCE: &str = "extern \"C\" __global__ void k(int *a) { a[threadIdx.x] = warpSize; }";
 
@@ -112,7 +112,7 @@ fn kernels_are_linked_with_stub_libraries_unless_they_use_other_symbols() {
     let linked = |body: &str| {
         let source = format!("#include <cstdlib>\nextern \"C\" __global__ void k(double *a) {{ {body} }}");
         let image = compile(kept.path(), &source, &[]).unwrap();
-        assert_eq!(Library::load(&image, &host(kept.path())).unwrap().names(), ["k"]);
+        assert_eq!(LoadedImage::load(&image, &host(kept.path())).unwrap().names(), ["k"]);
         has_start(&image)
     };
     assert!(!linked("a[0] = sin(a[1]) + (double)powf((float)a[2], 3.5f);"));

@@ -7,14 +7,14 @@
 //! assignment to a constant. The original source is compiled then. The converted source must never compile with another
 //! meaning. Line numbers are preserved.
 
+mod barrier_regions;
 mod declarations;
-mod refusals;
-mod regions;
 mod statements;
+mod unsupported_kernels;
 
-use self::regions::Regions;
+use self::barrier_regions::Regions;
 use self::statements::TokenizedSource;
-use super::scopes::{Scopes, behind_brackets, has_brackets};
+use super::source_scopes::{Scopes, behind_brackets, has_brackets};
 use super::tokens::{TokenKind, tokens};
 
 /// A source in which some kernels were converted so that one call runs a whole block.
@@ -52,10 +52,10 @@ pub struct Edit {
 pub fn split(source: &str) -> Option<Split> {
     let text = TokenizedSource { source, tokens: tokens(source) };
     let definitions = definitions(&text);
-    if refusals::waits_outside(&text, &definitions) {
+    if unsupported_kernels::waits_outside(&text, &definitions) {
         return None;
     }
-    let constants = refusals::constants(&text, &definitions);
+    let constants = unsupported_kernels::constants(&text, &definitions);
     let (mut edits, mut kernels) = (Vec::new(), Vec::new());
     for definition in &definitions {
         if is_alone(&text, &definitions, definition)

@@ -1,6 +1,6 @@
 //! Holds a preprocessed source with its tokens, and finds the extent of its statements.
 
-use crate::scopes::behind_brackets;
+use crate::source_scopes::behind_brackets;
 use crate::tokens::{Token, TokenKind};
 
 /// A preprocessed source with its tokens.

@@ -6,22 +6,22 @@
 //! event is recorded on a borrowed stream after the call that received the stream has returned. [`StreamId`] determines
 //! whether two handles denote one stream.
 
-mod block_cache;
 mod current_stream;
 mod event;
 mod identity;
+mod memory_block_cache;
 mod pooled_event;
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
-use self::block_cache::StreamBlockCache;
-pub use self::block_cache::{free_spare, spare_bytes, spare_size};
 pub use self::current_stream::{current, own_current, pop_current, push_current};
 pub use self::event::Event;
 pub use self::identity::StreamId;
 use self::identity::{LEGACY, PER_THREAD, is_mapped, new_serial, serial_of_thread};
+use self::memory_block_cache::StreamBlockCache;
+pub use self::memory_block_cache::{free_spare, spare_bytes, spare_size};
 pub use self::pooled_event::PooledEvent;
 use crate::Device;
 use crate::shutdown;
@@ -238,7 +238,7 @@ impl Drop for StreamInner {
         }
         drop(ours);
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
-            shutdown::defer(block_cache::free_at_the_end(self.device, self.handle, &mut self.block_cache));
+            shutdown::defer(memory_block_cache::free_at_the_end(self.device, self.handle, &mut self.block_cache));
             // SAFETY: `self` is the last owner of the handle, which `create_stream` returned.
             shutdown::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
         }

@@ -1,7 +1,7 @@
 //! Finds the names of the kernels in an image, for drivers that cannot list them. The names are found in the text of
 //! PTX, or in the symbol table of machine code.
 
-use super::host_library::number;
+use super::embedded_device_code::number;
 
 /// Returns the names of the kernels in PTX, a cubin or a code object. Empty for other images and for truncated ones.
 pub fn in_image(image: &[u8]) -> Vec<String> {

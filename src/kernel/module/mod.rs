@@ -1,9 +1,9 @@
 //! Defines loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped
 //! and the device was idle once since then.
 
-mod host_library;
+mod embedded_device_code;
 mod image_symbols;
-mod instances;
+mod template_instances;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,17 +15,17 @@ use super::cache;
 use super::compile::{CompiledSource, KernelSource, build};
 use super::declaration::Declarations;
 use super::lexer::words;
-use super::relocatable::linked;
+use super::relocatable_code::linked;
 use super::symbols;
 use super::types::Parameter;
 use pygpu_backend::{
-    Address, CompileOption, Compiled, FunctionHandle, LoadOptions, Loaded, ModuleHandle, NOT_FOUND, Programs,
+    Address, CompileOption, Compiled, DeviceCode, FunctionHandle, LoadOptions, Loaded, ModuleHandle, NOT_FOUND,
 };
 use pygpu_base::error::{Error, Result};
-use pygpu_base::sync::{Mutex, PoisonError};
+use pygpu_base::locks_and_atomics::{Mutex, PoisonError};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
-use pygpu_memory::retired;
+use pygpu_memory::retired_objects;
 
 /// Placeholder for the handle of a module that has a source but no loaded code.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
@@ -37,7 +37,7 @@ pub struct Module(Arc<ModuleInner>);
 struct ModuleInner {
     device: Device,
     epoch: u32,
-    programs: &'static dyn Programs,
+    device_code: &'static dyn DeviceCode,
     handle: ModuleHandle,
     /// Handles of the second and later parts, if the image is a host library with several parts.
     others: Vec<ModuleHandle>,
@@ -71,7 +71,7 @@ impl Instances {
 struct Unload {
     device: Device,
     epoch: u32,
-    programs: &'static dyn Programs,
+    device_code: &'static dyn DeviceCode,
     handle: ModuleHandle,
 }
 
@@ -80,7 +80,7 @@ impl Drop for Unload {
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
             // SAFETY: the last user of the module was dropped, and the device was idle once since then, so no kernel of
             // the module is running.
-            shutdown::defer(unsafe { self.programs.unload(self.device.index(), self.handle) });
+            shutdown::defer(unsafe { self.device_code.unload(self.device.index(), self.handle) });
         }
     }
 }
@@ -90,11 +90,14 @@ impl Drop for ModuleInner {
         if shutdown::exiting() || self.epoch != self.device.epoch() {
             return;
         }
-        let Self { device, epoch, programs, handle, .. } = *self;
+        let Self { device, epoch, device_code, handle, .. } = *self;
         // A kernel of the module may still be running on any stream, so the module is unloaded only once the device is
         // idle.
         for handle in std::iter::once(handle).chain(self.others.drain(..)).filter(|handle| *handle != NOT_LOADED) {
-            shutdown::defer(retired::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
+            shutdown::defer(retired_objects::keep_until_idle(
+                device,
+                Box::new(Unload { device, epoch, device_code, handle }),
+            ));
         }
     }
 }
@@ -126,9 +129,9 @@ impl Module {
     /// # Errors
     /// `NotSupported` if the backend has no kernels.
     pub fn of_templates(device: Device, source: KernelSource) -> Result<Self> {
-        let programs = device.backend().programs()?;
+        let device_code = device.backend().device_code()?;
         let loaded = Loaded { module: NOT_LOADED, log: String::new() };
-        let mut inner = Self::inner(device, programs, Arc::default(), loaded);
+        let mut inner = Self::inner(device, device_code, Arc::default(), loaded);
         inner.source = source;
         Ok(Self(Arc::new(inner)))
     }
@@ -139,33 +142,38 @@ impl Module {
     /// Driver errors; `ValueError` if the bytes are not an image.
     pub fn of_image(device: Device, image: Vec<u8>, options: &LoadOptions) -> Result<Self> {
         let compiled = Arc::new(Compiled { image, ..Compiled::default() });
-        let parts = host_library::parts(&compiled.image, device.kind())?;
+        let parts = embedded_device_code::parts(&compiled.image, device.kind())?;
         let [first, rest @ ..] = parts.as_slice() else {
             return Ok(Self(Arc::new(Self::load(device, compiled, options)?)));
         };
-        let programs = device.backend().programs()?;
-        let first = programs.load(device.index(), &compiled.image[first.clone()], options)?;
+        let device_code = device.backend().device_code()?;
+        let first = device_code.load(device.index(), &compiled.image[first.clone()], options)?;
         // If a later part of the host library fails to load, the drop of `inner` unloads the parts that are already
         // loaded.
-        let mut inner = Self::inner(device, programs, Arc::clone(&compiled), first);
+        let mut inner = Self::inner(device, device_code, Arc::clone(&compiled), first);
         for part in rest {
-            inner.others.push(programs.load(device.index(), &compiled.image[part.clone()], options)?.module);
+            inner.others.push(device_code.load(device.index(), &compiled.image[part.clone()], options)?.module);
         }
         Ok(Self(Arc::new(inner)))
     }
 
     fn load(device: Device, compiled: Arc<Compiled>, options: &LoadOptions) -> Result<ModuleInner> {
-        let programs = device.backend().programs()?;
-        let loaded = programs.load(device.index(), &compiled.image, options)?;
-        Ok(Self::inner(device, programs, compiled, loaded))
+        let device_code = device.backend().device_code()?;
+        let loaded = device_code.load(device.index(), &compiled.image, options)?;
+        Ok(Self::inner(device, device_code, compiled, loaded))
     }
 
-    fn inner(device: Device, programs: &'static dyn Programs, image: Arc<Compiled>, loaded: Loaded) -> ModuleInner {
+    fn inner(
+        device: Device,
+        device_code: &'static dyn DeviceCode,
+        image: Arc<Compiled>,
+        loaded: Loaded,
+    ) -> ModuleInner {
         let log = [image.log.as_str(), loaded.log.as_str()].join("\n").trim().to_owned();
         ModuleInner {
             device,
             epoch: device.epoch(),
-            programs,
+            device_code,
             handle: loaded.module,
             others: Vec::new(),
             image,
@@ -197,8 +205,8 @@ impl Module {
     }
 
     /// Returns the backend interface by which the module was loaded and its kernels are launched.
-    pub(super) fn programs(&self) -> &'static dyn Programs {
-        self.0.programs
+    pub(super) fn device_code(&self) -> &'static dyn DeviceCode {
+        self.0.device_code
     }
 
     /// Returns the messages of the compiler and the linker.
@@ -220,7 +228,7 @@ impl Module {
         let mut all = Vec::new();
         for part in std::iter::once(&self.0.handle).chain(&self.0.others).filter(|part| **part != NOT_LOADED) {
             // SAFETY: `self` keeps the module loaded.
-            match unsafe { self.0.programs.names(self.0.device.index(), *part) }? {
+            match unsafe { self.0.device_code.names(self.0.device.index(), *part) }? {
                 Some(names) => all.extend(names),
                 None => return Ok(image_symbols::in_image(self.image())),
             }
@@ -279,7 +287,7 @@ impl Module {
     fn named(&self, name: &str) -> Result<FunctionHandle> {
         let name = CString::new(name).map_err(|_| Error::value("the kernel's name has a zero byte in it"))?;
         // SAFETY: `self` keeps the module loaded.
-        self.in_parts(|part| unsafe { self.0.programs.function(self.0.device.index(), part, &name) })
+        self.in_parts(|part| unsafe { self.0.device_code.function(self.0.device.index(), part, &name) })
     }
 
     /// Calls `ask` with the handle of each part of the module until a result is not the error `NOT_FOUND`. Returns the
@@ -321,7 +329,7 @@ impl Module {
         let ask = |name: &str| {
             let name = CString::new(name).map_err(|_| Error::value("the variable's name has a zero byte in it"))?;
             // SAFETY: `self` keeps the module loaded.
-            self.in_parts(|part| unsafe { self.0.programs.global(self.0.device.index(), part, &name) })
+            self.in_parts(|part| unsafe { self.0.device_code.global(self.0.device.index(), part, &name) })
         };
         match ask(name) {
             Err(error) if error.code() == Some(NOT_FOUND) => Err(Error::value(format!(

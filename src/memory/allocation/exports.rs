@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use super::Allocation;
 use crate::hazards::Access;
-use crate::{capture, stream_check};
+use crate::{stream_captures, stream_check};
 use pygpu_base::error::Result;
-use pygpu_base::flush::{self, FlushReason};
+use pygpu_base::flush_points::{self, FlushReason};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
@@ -27,13 +27,13 @@ impl Allocation {
     /// eagerly. Returns whether no operation on the block is pending any more.
     #[inline]
     fn flush_exposed(&self) -> bool {
-        !flush::is_used() || self.flush_exposed_now()
+        !flush_points::is_used() || self.flush_exposed_now()
     }
 
     #[cold]
     fn flush_exposed_now(&self) -> bool {
-        flush::await_push();
-        if !flush::has_pending() || self.device().is_cpu() {
+        flush_points::await_push();
+        if !flush_points::has_pending() || self.device().is_cpu() {
             return true;
         }
         self.flush(Access::Write, FlushReason::Values);
@@ -50,7 +50,7 @@ impl Allocation {
     #[inline]
     pub fn end_export(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
         self.exports.fetch_sub(1, Ordering::Relaxed);
-        if capture::observes_work()
+        if stream_captures::observes_work()
             && let Some(stream) = consumer
         {
             stream_check::end_hand_over(self, stream.handle());

@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicU32;
 
 use super::{Allocation, BlockOrigin};
-use crate::capture;
 use crate::pool::BlockSource;
+use crate::stream_captures;
 use crate::{pinned_cache, pool, stream_check};
 use pygpu_backend as backend;
 use pygpu_base::error::Result;
-use pygpu_base::flush;
+use pygpu_base::flush_points;
 use pygpu_device::shutdown;
 use pygpu_device::stream::PooledEvent;
 
@@ -18,7 +18,7 @@ impl Allocation {
     fn wait_before_free(&mut self) -> Result<()> {
         self.hazards.wait_before_free()?;
         self.wait_for_untracked()?;
-        if capture::observes_work() {
+        if stream_captures::observes_work() {
             stream_check::check_release(self, self.hazards.alloc_stream());
         }
         Ok(())
@@ -116,7 +116,7 @@ impl Allocation {
             }
             BlockOrigin::Pinned(flags) => {
                 // The caller of an asynchronous copy keeps the memory alive until the copy is complete
-                // ([`super::retired`]).
+                // ([`super::retired_objects`]).
                 // SAFETY: `self` is the last owner of the memory, and no copy from or to it is in progress.
                 unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
@@ -142,7 +142,7 @@ impl Drop for Allocation {
             return;
         }
         if let Some(id) = self.location.written_by.latest() {
-            flush::discard_result(id);
+            flush_points::discard_result(id);
         }
         if self.is_from_pool() && self.address() == 0 {
             return; // the block has zero bytes, or its memory was never allocated
@@ -151,15 +151,17 @@ impl Drop for Allocation {
         if (self.bytes == 0 || dead) && !self.has_owner() {
             return;
         }
-        if capture::observes_work() && (backend::is_host_call() || capture::is_any() || self.is_imported()) {
+        if stream_captures::observes_work()
+            && (backend::is_host_call() || stream_captures::is_any() || self.is_imported())
+        {
             stream_check::forget(self);
         }
         if backend::is_host_call() && !self.device().is_cpu() {
             shutdown::defer_drop(Box::new(self.take()));
             return;
         }
-        if capture::is_any() && !self.device().is_cpu() {
-            capture::drop_afterwards(Box::new(self.take()));
+        if stream_captures::is_any() && !self.device().is_cpu() {
+            stream_captures::drop_afterwards(Box::new(self.take()));
             return;
         }
         shutdown::defer(self.release());

@@ -5,7 +5,7 @@
 
 use super::{Allocation, BlockLocation, BlockOrigin};
 use crate::pool::BlockSource;
-use crate::{capture, custom_allocator, pool};
+use crate::{custom_allocator, pool, stream_captures};
 use pygpu_backend as backend;
 use pygpu_device::stream::Stream;
 
@@ -13,7 +13,7 @@ impl Allocation {
     /// Takes a memory block from the stream's cache, or returns `None` if a driver call is needed.
     #[inline]
     pub fn from_stream_cache(bytes: usize, stream: &Stream) -> Option<Self> {
-        if bytes == 0 || custom_allocator::is_in_use() || capture::is_any() {
+        if bytes == 0 || custom_allocator::is_in_use() || stream_captures::is_any() {
             return None;
         }
         let epoch = stream.device().epoch();
@@ -33,7 +33,7 @@ impl Allocation {
     pub fn try_return_to_cache(&mut self) -> bool {
         let is_recyclable = self.is_from_pool() && self.location.source() == BlockSource::Recyclable && self.bytes > 0;
         let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
-        if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
+        if !is_recyclable || !is_private || !self.is_alive() || stream_captures::is_any() || backend::is_host_call() {
             return false;
         }
         // SAFETY: `self` is the last owner of the memory, and every use is in the order of the allocation stream.

@@ -15,7 +15,7 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
-use pygpu_memory::{Access, BlockUse, capture, ordered};
+use pygpu_memory::{Access, BlockUse, ordered, stream_captures};
 
 /// The cached plans. By default their number is limited to 64, because each plan owns tables in device memory.
 static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
@@ -67,7 +67,7 @@ pub fn set_most(most: usize) {
 }
 
 fn drop_afterwards(plans: Vec<Arc<SharedFftPlan>>) {
-    plans.into_iter().for_each(|plan| capture::drop_afterwards(Box::new(plan)));
+    plans.into_iter().for_each(|plan| stream_captures::drop_afterwards(Box::new(plan)));
 }
 
 fn id_of(device: Device) -> (BackendKind, i32) {
@@ -75,7 +75,7 @@ fn id_of(device: Device) -> (BackendKind, i32) {
 }
 
 fn within(device: Device, work: &mut dyn FnMut()) -> Result<()> {
-    device.backend().programs()?.within(device.index(), "FFT", work)
+    device.backend().device_code()?.within(device.index(), "FFT", work)
 }
 
 /// Returns the error for a capture that needs a new plan. The library fills a new plan's tables on the legacy stream,
@@ -100,10 +100,10 @@ impl SharedFftPlan {
 
     /// If `stream` is capturing, keeps the plan alive as long as the captured graph exists.
     fn keep_for_graph(this: &Arc<Self>, stream: &Stream) -> Result<()> {
-        if !capture::is_capturing(stream)? {
+        if !stream_captures::is_capturing(stream)? {
             return Ok(());
         }
-        match capture::of(stream)? {
+        match stream_captures::of(stream)? {
             Some(own) => own.retain(Box::new(Arc::clone(this))),
             // In a capture that another library began, the plan is leaked, because PyGPU cannot determine when a graph
             // that another library captured is destroyed.
@@ -129,7 +129,7 @@ pub(super) fn run(
     let key = FftPlanKey { device: id_of(device), epoch: device.epoch(), shape: *shape };
     let lasting = match PLANS.take(&key) {
         Some(found) => found,
-        None if capture::is_capturing(stream)? => return Err(no_plan()),
+        None if stream_captures::is_capturing(stream)? => return Err(no_plan()),
         None => SharedFftPlan::make(library, device, shape)?,
     };
     SharedFftPlan::keep_for_graph(&lasting, stream)?;
@@ -165,7 +165,7 @@ pub(super) fn run(
         })?;
     }
     if let Some(oldest) = PLANS.put(key, lasting) {
-        capture::drop_afterwards(Box::new(oldest));
+        stream_captures::drop_afterwards(Box::new(oldest));
     }
     Ok(())
 }

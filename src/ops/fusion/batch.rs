@@ -6,7 +6,7 @@ use super::queue;
 use super::report;
 use pygpu_backend as backend;
 use pygpu_base::error::Error;
-use pygpu_base::flush::{self, FlushReason, FlushToken, Scope};
+use pygpu_base::flush_points::{self, FlushReason, FlushToken, Scope};
 use pygpu_codegen::variant_cache::{self, Postponed};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
@@ -15,10 +15,10 @@ use pygpu_device::stream::Stream;
 /// these queues. Must be called without the GIL.
 ///
 /// Never fails: driver errors are stored in the affected blocks. The first error is also stored for the thread that
-/// deferred the operations, which takes it by `flush::take_error`.
+/// deferred the operations, which takes it by `flush_points::take_error`.
 pub fn flush(scope: Scope, cause: FlushReason) {
     // Nothing is flushed in a host function that a stream calls, because such a function must not call the driver.
-    if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
+    if flush_points::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
         return;
     }
     if backend::is_forked() {

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::limits::limit;
 use super::node::DeferredNode;
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::NodeId;
+use pygpu_base::flush_points::NodeId;
 use pygpu_base::small_sort;
 
 /// The operations of a launch batch, by index; `None` for an operation that was launched or discarded.

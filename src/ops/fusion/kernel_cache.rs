@@ -5,10 +5,10 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::deferral_mode;
 use super::group::{FusionGroup, Nodes};
 use super::kernel_spec::FusedKernelSpec;
 use super::limits::limit;
-use super::mode;
 use super::source;
 use crate::Elementwise;
 use crate::reductions::InputExpression;
@@ -65,7 +65,7 @@ pub(super) fn lookup_or_compile(
 ) -> Result<Option<(FusedCode, CompileDecision)>> {
     static LATEST: AtomicU64 = AtomicU64::new(0);
     let compile_threshold = match limit().compile_threshold.load(Ordering::Relaxed) {
-        0 => mode::compile_threshold(),
+        0 => deferral_mode::compile_threshold(),
         asked => asked,
     };
     if let Some((form, times)) = lookup(draft, counts) {

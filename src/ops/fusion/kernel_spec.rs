@@ -6,7 +6,7 @@ use super::group::{FusionGroup, Nodes, is_same, waiting};
 use super::node::DeferredOp;
 use super::operands::{DeferredOperand, Scalar};
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::NodeId;
+use pygpu_base::flush_points::NodeId;
 
 /// Source of an operand: an operation, an array, or a scalar parameter of the fused kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,7 +15,7 @@ use crate::ufunc::{self, LoopOperand, UfuncEntry, as_it_is, kernel_of};
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::FlushToken;
+use pygpu_base::flush_points::FlushToken;
 use pygpu_codegen::variant_cache;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;

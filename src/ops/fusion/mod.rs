@@ -8,13 +8,13 @@
 //! `docs/design/fusion.md` contains the rules and the reasons why they are safe.
 
 mod batch;
+mod deferral_mode;
 mod group;
-mod helper;
+mod helper_thread;
 mod kernel_cache;
 mod kernel_spec;
 mod launch;
 mod limits;
-mod mode;
 mod node;
 mod operands;
 mod queue;
@@ -22,9 +22,9 @@ mod report;
 mod source;
 
 pub use batch::flush;
-pub use helper::{set_interval, start as start_helper};
+pub use deferral_mode::{FusionMode, current, enter};
+pub use helper_thread::{set_interval, start as start_helper};
 pub use limits::{limit, reset_limits};
-pub use mode::{FusionMode, current, enter};
 pub use node::{DeferredNode, DeferredOp, DeferredReduction};
 pub use operands::{Operands, Scalar};
 pub use queue::{

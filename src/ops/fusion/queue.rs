@@ -1,6 +1,6 @@
 //! Manages queues of pending operations, one for each thread, in the order in which they were deferred.
 
-mod held;
+mod limits;
 mod push;
 
 use std::cell::Cell;
@@ -12,12 +12,12 @@ use super::node::DeferredNode;
 use super::report::{self, FusionCounts};
 use pygpu_array::DeferredArray;
 use pygpu_base::error::Error;
-use pygpu_base::flush::{self, FlushHooks, FlushReason, NodeId, Pending, QUEUES, Scope};
+use pygpu_base::flush_points::{self, FlushHooks, FlushReason, NodeId, Pending, QUEUES, Scope};
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex, ForkSafeOnce};
 use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
 
-pub use self::held::holds_too_much;
+pub use self::limits::holds_too_much;
 pub use self::push::{Obstacle, Visibility, push};
 
 /// All queues, protected by one lock. A thread that holds this lock neither calls a driver nor drops nodes, arrays or
@@ -173,7 +173,7 @@ impl PendingQueue {
         match (error, &self.error) {
             (Some(error), None) if self.owners > 0 => {
                 self.error = Some((batch, error));
-                flush::store_error();
+                flush_points::store_error();
                 None
             }
             (error, _) => error.filter(|_| self.owners == 0),
@@ -195,7 +195,7 @@ impl PendingQueue {
     fn land_discarded(&mut self, number: usize) {
         if self.is_idle() && self.first <= self.highest {
             self.first = self.highest + 1;
-            flush::land(number, self.highest);
+            flush_points::land(number, self.highest);
         }
     }
 
@@ -232,7 +232,7 @@ impl PendingQueues {
 
     fn add(&mut self, count: isize) {
         self.count = self.count.saturating_add_signed(count);
-        flush::set_pending_count(self.count);
+        flush_points::set_pending_count(self.count);
     }
 
     /// Takes all operations out of the queue with this index; returns `None` if the queue is empty.
@@ -340,7 +340,7 @@ pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -
     let batch = taken.id(0);
     taken.nodes.iter_mut().for_each(|node| *node = None); // dropped before the lock is acquired, because the drop may free operands
     let mut queues = lock();
-    flush::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
+    flush_points::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
     let queue = &mut queues.queues[taken.queue];
     queue.is_in_flight = false;
     queue.land_discarded(taken.queue);
@@ -407,7 +407,7 @@ pub fn install_hooks(flush: fn(Scope, FlushReason)) {
         drop(queues);
         drop(error); // dropped after the lock is released, because the error may own an object of another library
     };
-    flush::register(HOOKS.get_or_init(|| FlushHooks {
+    flush_points::register(HOOKS.get_or_init(|| FlushHooks {
         flush,
         discard_result,
         await_push,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_base::log_queue::{self, LogLevel};
 
 /// Reason why an operation was not deferred.

@@ -6,7 +6,7 @@
 use super::group::{FusionGroup, Nodes};
 use super::kernel_spec::{FusedKernelSpec, OperandSource};
 use super::node::DeferredNode;
-use crate::argument::{Argument, ArgumentRole};
+use crate::kernel_argument::{Argument, ArgumentRole};
 use crate::reductions::InputExpression;
 use crate::ufunc::as_it_is;
 use crate::ufunc::kernel::{self, converted, stored, stored_as, type_of, unsigned_of};

@@ -1,4 +1,4 @@
-// float16 and bfloat16 types that compute in float. Like access.h, this header includes no other header.
+// float16 and bfloat16 types that compute in float. Like array_access.h, this header includes no other header.
 #ifndef PYGPU_OPS_FLOAT16_H
 #define PYGPU_OPS_FLOAT16_H
 

@@ -9,7 +9,7 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::KernelSource;
 
 const TILE: &str = include_str!("tile.cu");
-const SMALL: &str = include_str!("small.cu");
+const SMALL: &str = include_str!("small_matrices.cu");
 const VECTOR: &str = include_str!("vector.cu");
 
 /// Returns the name of the kernel that implements an algorithm.

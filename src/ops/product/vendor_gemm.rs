@@ -15,7 +15,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::{self as memory, Access, BlockUse, capture};
+use pygpu_memory::{self as memory, Access, BlockUse, stream_captures};
 
 /// Minimum number of multiply-adds of a product for which BLAS is used. A product of two matrices of 256 by 256 needs
 /// this number. On a large device, PyGPU's kernel takes longer for such a product than the launch itself takes. Opening
@@ -110,7 +110,7 @@ static HANDLES: ObjectPool<HandleKey, BlasHandle> = ObjectPool::new(usize::MAX);
 /// Returns the library, and a library handle for the stream's device. During a capture only existing handles are used.
 fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     let device = stream.device();
-    let is_capturing = capture::is_capturing(stream)?;
+    let is_capturing = stream_captures::is_capturing(stream)?;
     let blas = match libraries::opened_blas(device.kind()) {
         None if is_capturing => return Ok(None),
         None => libraries::blas(device.kind(), device.backend().driver_version()),
@@ -124,7 +124,7 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
         return Ok(None);
     }
     let mut made = Err(0);
-    device.backend().programs()?.within(device.index(), "a handle of the BLAS", &mut || made = blas.create())?;
+    device.backend().device_code()?.within(device.index(), "a handle of the BLAS", &mut || made = blas.create())?;
     if let Err(code) = made {
         refused(format!("it made no handle: code {code}"));
     }
@@ -140,7 +140,7 @@ pub fn destroy_handles(device: Device) -> Result<()> {
     let idle = HANDLES.take_all(|key| *key == device.handle_key());
     let Some(Ok(blas)) = libraries::opened_blas(device.kind()) else { return Ok(()) };
     let mut destroy = || idle.iter().for_each(|handle| blas.destroy(*handle));
-    device.backend().programs()?.within(device.index(), "the destruction of handles of the BLAS", &mut destroy)
+    device.backend().device_code()?.within(device.index(), "the destruction of handles of the BLAS", &mut destroy)
 }
 
 #[cold]
@@ -269,7 +269,7 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     };
     let mut outcome = Ok(());
     memory::ordered(&uses, stream, || {
-        device.backend().programs()?.within(device.index(), "a product of the BLAS", &mut || {
+        device.backend().device_code()?.within(device.index(), "a product of the BLAS", &mut || {
             // SAFETY: the recorded uses keep the blocks alive until the stream has completed the work, and the layouts
             // ensure that the matrices are inside the blocks. The handle was checked out of the pool, so no other
             // thread uses it.

@@ -5,9 +5,9 @@
 //! nor on the device. The caller passes the stream position ([`PositionSource::Here`]), or an array in device memory
 //! that contains the position ([`PositionSource::There`]). A captured launch reads this array each time it runs.
 //!
-//! On the CPU backend the [`host`] computes the same elements, except in captures.
+//! On the CPU backend the [`host_sampling`] computes the same elements, except in captures.
 
-mod host;
+mod host_sampling;
 mod sample;
 mod samplers;
 mod stream_position;
@@ -23,7 +23,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, KernelSource, launch};
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::{Access, BlockUse, capture};
+use pygpu_memory::{Access, BlockUse, stream_captures};
 
 pub use sample::{SampleFill, sample};
 pub use samplers::Sampler;
@@ -181,7 +181,7 @@ pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()
         return Ok(());
     }
     if let (PositionSource::Here(position), true) = (task.place, is_drawn_by_host(stream)?) {
-        return host::fill(target, task, position, stream);
+        return host_sampling::fill(target, task, position, stream);
     }
     on_dense(target, stream, |target| fill(target, task, stream))
 }
@@ -189,7 +189,7 @@ pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()
 /// Whether the host, and not a kernel, computes the elements. This is the case on the CPU backend, except in a capture,
 /// because each launch of a captured graph must draw new numbers.
 fn is_drawn_by_host(stream: &Stream) -> Result<bool> {
-    Ok(stream.device().is_cpu() && !capture::is_capturing(stream)?)
+    Ok(stream.device().is_cpu() && !stream_captures::is_capturing(stream)?)
 }
 
 /// Fills contiguous memory, which is then copied into the target if the target is not contiguous or not aligned.

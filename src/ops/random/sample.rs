@@ -2,7 +2,9 @@
 
 use super::samplers::{ELEMENTARY, SAMPLERS, Sampler, Sampling};
 use super::{Amount, BLOCKS, COMPILED, FLOATS, PositionSource, THREADS, THREADS_ON_CPU, WHOLE};
-use super::{first_arguments, host, is_drawn_by_host, on_dense, push_structure, source, stream_position, unsupported};
+use super::{
+    first_arguments, host_sampling, is_drawn_by_host, on_dense, push_structure, source, stream_position, unsupported,
+};
 use crate::elementwise_kernel::at_once;
 use crate::ufunc::kernel::stored_as;
 use pygpu_array::Array;
@@ -87,7 +89,7 @@ pub fn sample(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<
     let keys = stream_position::keys(task.key);
     let arrays = [a.as_deref(), b.as_deref(), c.as_deref()];
     let sampling = Sampling { sampler: task.sampler, keys: &keys, counter, number, values: task.values, arrays };
-    host::sample(target, &sampling, stream)
+    host_sampling::sample(target, &sampling, stream)
 }
 
 /// Copies the elements of a contiguous array to the host.

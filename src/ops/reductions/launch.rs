@@ -4,8 +4,8 @@ use super::input::Elements;
 use super::plan::{
     self, BLOCKS, BlockShape, DeviceCapacity, INPUT, MASK, OUT, OperandAddresses, ReductionOptions, ReductionPlan,
 };
+use super::reduction_table::ReductionEntry;
 use super::source::{self, ReductionTypes};
-use super::table::ReductionEntry;
 use crate::elementwise_kernel::at_once;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;

@@ -4,12 +4,12 @@
 mod input;
 pub mod launch;
 pub mod plan;
+pub mod reduction_table;
 pub mod scan;
 pub mod segments;
 mod source;
-pub mod table;
 
 pub use input::{ComputedElements, Elements, InputExpression};
 pub use launch::{AxisReduction, run};
 pub use plan::{ReductionPlan, plan};
-pub use table::{ReductionEntry, TABLE, row};
+pub use reduction_table::{ReductionEntry, TABLE, row};

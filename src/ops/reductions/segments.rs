@@ -1,7 +1,7 @@
 //! Reduces segments of an axis (`ufunc.reduceat`). The starts of the segments are in the memory of the device.
 
+use super::reduction_table::ReductionEntry;
 use super::source::{self, ReductionTypes};
-use super::table::ReductionEntry;
 use crate::elementwise_kernel;
 use crate::kernel_source;
 use pygpu_array::Array;

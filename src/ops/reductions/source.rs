@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::input::InputExpression;
 use super::plan::{BLOCKS_OF_PACKS, BlockShape, INPUT, MASK, OUT, ReductionPlan};
-use super::table::{Neutral, ReductionEntry, ResultType};
+use super::reduction_table::{Neutral, ReductionEntry, ResultType};
 use crate::elementwise_kernel;
 use crate::kernel_source;
 use crate::ufunc::kernel::{converted, stored, stored_as, type_of};

@@ -11,7 +11,7 @@ use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{Dims, Layout, LoopNest, MemoryOrder, NARROW};
 use pygpu_memory::readback::Readback;
-use pygpu_memory::{Access, BlockUse, capture};
+use pygpu_memory::{Access, BlockUse, stream_captures};
 use smallvec::SmallVec;
 
 /// Four numbers, in this order: threads in a block, threads in the block that scans the counts, elements in a tile, and
@@ -33,7 +33,7 @@ struct Mask {
 
 impl Mask {
     fn of(array: &Array, stream: &Stream) -> Result<Self> {
-        capture::refuse("a boolean mask, whose true elements the host counts,", stream)?;
+        stream_captures::refuse("a boolean mask, whose true elements the host counts,", stream)?;
         let array = match array.layout().is_c_contiguous() {
             true => array.clone(),
             false => copy::duplicate(array, MemoryOrder::C, stream)?,

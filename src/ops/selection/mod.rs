@@ -5,9 +5,9 @@
 //! shared memory and iterates over this list, so that accesses are contiguous. A small mask is processed by one block
 //! in a single launch. The host reads a single number, the count of true elements.
 
-mod at;
 mod compact;
 mod source;
+mod ufunc_at;
 
-pub use at::{UfuncAt, at};
 pub use compact::{nonzero, put, take};
+pub use ufunc_at::{UfuncAt, at};

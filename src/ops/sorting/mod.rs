@@ -3,16 +3,16 @@
 //! - [`radix_keys`] converts elements to unsigned integers with the same order.
 //! - [`block_sort`] sorts rows that fit into one block of threads; [`radix_sort`] sorts longer rows.
 //! - [`sort`] chooses between them.
-//! - [`runs`] finds runs of equal elements in sorted data; [`unique`] sorts an array, finds the runs, and waits for
-//!   their number.
+//! - [`equal_runs`] finds runs of equal elements in sorted data; [`unique`] sorts an array, finds the runs, and waits
+//!   for their number.
 //! - [`search`] finds the positions of values in sorted data, and counts or sums values per position.
-//! - [`sort_input`] and [`lookback`] contain code that these modules share.
+//! - [`sort_input`] and [`decoupled_lookback`] contain code that these modules share.
 
 mod block_sort;
-mod lookback;
+mod decoupled_lookback;
+mod equal_runs;
 mod radix_keys;
 mod radix_sort;
-mod runs;
 mod search;
 mod sort;
 mod sort_input;

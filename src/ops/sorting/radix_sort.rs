@@ -2,7 +2,7 @@
 //! a key.
 
 use super::COMPILED;
-use super::lookback::{LONG, OF_WARPS, warp};
+use super::decoupled_lookback::{LONG, OF_WARPS, warp};
 use super::sort_input::{SortInput, scratch};
 use crate::elementwise_kernel::at_once;
 use crate::{elementwise_kernel, kernel_source};

@@ -20,7 +20,7 @@ use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 
 const TEXT: &str = include_str!("search.cu");
-const SUMS: &str = include_str!("sums.cu");
+const SUMS: &str = include_str!("equal_run_sums.cu");
 const SEARCH: &str = "pygpu_search_sorted";
 const COUNT: &str = "pygpu_count_places";
 const SUM: &str = "pygpu_sum_runs";

@@ -1,6 +1,6 @@
 //! Finds the unique elements of an array.
 
-use super::runs::{RunOutputs, runs};
+use super::equal_runs::{RunOutputs, runs};
 use super::sort::{SortOutputs, Sorted, sort};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -8,7 +8,7 @@ use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 
 /// Selects the optional outputs of `unique`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub struct Unique {
 /// # Errors
 /// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
 pub fn unique(input: &Array, asked: UniqueOutputs, stream: &Stream) -> Result<Unique> {
-    capture::refuse("unique, whose values the host counts,", stream)?;
+    stream_captures::refuse("unique, whose values the host counts,", stream)?;
     let wanted = SortOutputs { values: true, places: asked.places || asked.inverse, descending: false };
     let Sorted { values: sorted, places } = sort(input, wanted, stream)?;
     let sorted = sorted.unwrap_or_else(|| input.clone());

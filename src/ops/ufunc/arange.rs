@@ -2,7 +2,7 @@
 
 use super::kernel::{stored, type_of};
 use super::kernel_cache;
-use crate::argument::{Argument, ArgumentRole};
+use crate::kernel_argument::{Argument, ArgumentRole};
 use crate::{Elementwise, Texts};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};

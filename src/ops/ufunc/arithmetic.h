@@ -1,4 +1,4 @@
-// Functions of the table of operations that C lacks or defines differently than NumPy. Like access.h, this header
+// Functions of the table of operations that C lacks or defines differently than NumPy. Like array_access.h, this header
 // includes no other header.
 namespace pygpu_op {
 

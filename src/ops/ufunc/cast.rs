@@ -1,7 +1,7 @@
 //! Casts arrays between element types, by the kernel of an identity function.
 
 use super::kernel::{self, LoopOperand};
-use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
+use super::ufunc_table::{HostEvaluation, Output, ScalarRule, TypeSet, UfuncEntry, UfuncGroup};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
@@ -13,7 +13,7 @@ use pygpu_kernel::Arguments;
 static IDENTITY: UfuncEntry = UfuncEntry {
     name: "cast",
     inputs: 1,
-    groups: &[UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "{a}", second: None, weight: 0 }],
+    groups: &[UfuncGroup { kinds: TypeSet::ALL, output: Output::Same, text: "{a}", second: None, weight: 0 }],
     preamble: "",
     headers: &[],
     fixed: None,
@@ -38,7 +38,7 @@ pub enum CastSource<'a> {
 
 /// Whether a device can convert elements of one type to another.
 pub fn is_castable(from: DType, to: DType) -> bool {
-    Kinds::ALL.contains(from.kind()) && Kinds::ALL.contains(to.kind())
+    TypeSet::ALL.contains(from.kind()) && TypeSet::ALL.contains(to.kind())
 }
 
 /// Converts values to the type of an array, as C does, and writes them where a mask of bools is true. If the memory of

@@ -1,8 +1,8 @@
 //! Generates the kernels of elementwise functions, specialized for the types of operands and results.
 
 use super::kernel_cache::{self, LoopKey};
-use super::table::UfuncEntry;
-use crate::argument::{Argument, ArgumentRole};
+use super::ufunc_table::UfuncEntry;
+use crate::kernel_argument::{Argument, ArgumentRole};
 use crate::{Elementwise, Texts};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};

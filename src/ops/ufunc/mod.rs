@@ -5,13 +5,13 @@ pub mod arange;
 pub mod cast;
 pub mod kernel;
 mod kernel_cache;
-mod kinds;
 pub mod promote;
 pub mod special;
-pub mod table;
+mod type_sets;
+pub mod ufunc_table;
 
 pub use arange::{Spacing, arange, linspace};
 pub use cast::{CastSource, as_it_is, cast, is_castable};
 pub use kernel::{LoopOperand, kernel, kernel_of};
 pub use promote::{Casting, PromotionOperand, can_cast, can_cast_same_kind, resolve, resolve_to};
-pub use table::{ALIASES, HostEvaluation, Output, ScalarRule, TABLE, UfuncEntry, builtin_row, row};
+pub use ufunc_table::{ALIASES, HostEvaluation, Output, ScalarRule, TABLE, UfuncEntry, builtin_row, row};

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::table::{Output, UfuncEntry, UfuncGroup};
+use super::ufunc_table::{Output, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::{self, *};
 
 /// Type of an operand, with the distinctions that type promotion needs.

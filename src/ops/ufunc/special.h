@@ -1,4 +1,4 @@
-// Mathematical functions that C lacks. Like access.h, this header includes no other header.
+// Mathematical functions that C lacks. Like array_access.h, this header includes no other header.
 namespace pygpu_op {
 
 // sinpi is exactly 0 for integers, unlike sin(x * pi), where pi is rounded.

@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::class::GpuArray;
-use super::cold_fields::ColdFields;
+use super::rare_fields::ColdFields;
 use crate::convert::dtype;
 use crate::convert::shape::integers;
+use crate::exported_names::names;
 use crate::ffi::numbers::is_number;
-use crate::names::names;
 use crate::py_once::PyOnce;
 use crate::runtime::device::PyDevice;
 use pygpu_layout::Layout;

@@ -14,24 +14,24 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::cold_fields::ColdFields;
 use super::host_mirror::HostMirror;
 use super::memory_owner::MemoryOwner;
+use super::rare_fields::ColdFields;
 use crate::callback::{self, SendPyObject};
+use crate::exported_names::names;
 use crate::ffi::objects::{Reference, is_last};
 use crate::fusion::require_values;
 use crate::gil::{self, WithoutGil};
-use crate::names::names;
 use crate::py_once::PyOnce;
 use crate::runtime::device_memory::register_escaped;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
-use pygpu_base::flush::{self, FlushReason, PythonAccess};
+use pygpu_base::flush_points::{self, FlushReason, PythonAccess};
 use pygpu_base::iterative_drop;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
-use pygpu_interop::cai;
+use pygpu_interop::cuda_array_interface;
 use pygpu_interop::dlpack::LentDimensions;
 use pygpu_layout::Layout;
 use pygpu_ops::fusion;
@@ -140,7 +140,7 @@ impl GpuArray {
     #[inline(always)]
     pub(crate) fn escaping_address(&self, _: Python<'_>) -> PyResult<Address> {
         let is_first_value = self.cold_fields.get().is_none();
-        if is_first_value && self.has_escaped.load(Ordering::Relaxed) && !flush::has_pending() {
+        if is_first_value && self.has_escaped.load(Ordering::Relaxed) && !flush_points::has_pending() {
             return Ok(self.array.address());
         }
         self.checked_escaping_address()
@@ -149,13 +149,13 @@ impl GpuArray {
     #[inline(never)]
     fn checked_escaping_address(&self) -> PyResult<Address> {
         let value = self.value();
-        if flush::has_pending() {
+        if flush_points::has_pending() {
             require_values(value.array.allocation())?;
         }
         if !value.has_escaped.load(Ordering::Relaxed) {
             register_escaped(&value.array);
             value.has_escaped.store(true, Ordering::Relaxed);
-            if flush::has_pending() {
+            if flush_points::has_pending() {
                 // Another thread may have deferred an operation on the block before the block's address was registered,
                 // so this operation is launched now.
                 require_values(value.array.allocation())?;
@@ -198,7 +198,7 @@ impl GpuArray {
     #[inline(always)] // inlined, because a call would copy a result of eight words in nearly every PyGPU function
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.cold_fields.get() {
-            None if !flush::has_pending() => Ok(&self.array),
+            None if !flush_points::has_pending() => Ok(&self.array),
             _ => self.checked_array(),
         }
     }
@@ -206,7 +206,7 @@ impl GpuArray {
     #[cold]
     #[inline(never)]
     fn checked_array(&self) -> PyResult<&Array> {
-        if flush::has_pending() {
+        if flush_points::has_pending() {
             require_values(self.value().array.allocation())?;
         }
         self.check_allocated().map(|()| &*self.value().array)
@@ -220,7 +220,7 @@ impl GpuArray {
     #[inline(always)] // inlined, because a call would copy a result of eight words
     pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
         match self.cold_fields.get() {
-            None if !flush::has_pending() => Ok(DeferredArray::of(&self.array)),
+            None if !flush_points::has_pending() => Ok(DeferredArray::of(&self.array)),
             _ => self.checked_without_flush(),
         }
     }
@@ -343,7 +343,13 @@ impl GpuArray {
         let Some(owner_box) = owner_box else { return [None, None] };
         match owner_box.downcast_ref::<MemoryOwner>() {
             Some(owner) => owner.objects(),
-            None => [cai::keeper_of(owner_box).unwrap_or(owner_box).downcast_ref().map(SendPyObject::object), None],
+            None => [
+                cuda_array_interface::keeper_of(owner_box)
+                    .unwrap_or(owner_box)
+                    .downcast_ref()
+                    .map(SendPyObject::object),
+                None,
+            ],
         }
     }
 
@@ -391,14 +397,14 @@ impl GpuArray {
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && let Some(scope) = fusion::holds_too_much(self.array.allocation()) {
-            flush::flush_now(scope, FlushReason::OperandLimit);
+            flush_points::flush_now(scope, FlushReason::OperandLimit);
         }
         false
     }
 
     #[inline(always)]
     fn drop_array(&mut self) {
-        let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
+        let is_discarded = flush_points::has_pending() && !shutdown::exiting() && self.release_pending();
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
             // Dropping the array calls no driver, so the array is dropped inside the object, without being moved.

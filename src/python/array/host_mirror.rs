@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
 use crate::ffi::objects::references;
-use crate::runtime::result_cache::CacheSlot;
+use crate::runtime::ndarray_cache::CacheSlot;
 
 /// The ndarray that belongs to an array, if there is one.
 #[derive(Default)]

@@ -6,11 +6,11 @@ pub(crate) mod allocator_inheritance;
 pub(crate) mod array_argument;
 pub(crate) mod attributes;
 pub(crate) mod class;
-pub(crate) mod cold_fields;
-pub(crate) mod deferred;
+pub(crate) mod deferred_operands;
 pub(crate) mod host_mirror;
 pub(crate) mod memory_owner;
 pub(crate) mod output_argument;
+pub(crate) mod rare_fields;
 mod shape_setter;
 mod unallocated;
 

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::class::GpuArray;
-use super::cold_fields::ColdFields;
+use super::rare_fields::ColdFields;
 
 impl GpuArray {
     /// Whether the array has no memory because its `gpudata` has not been assigned yet.

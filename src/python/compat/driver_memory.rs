@@ -7,9 +7,9 @@ use pyo3::types::PyByteArray;
 
 use crate::convert::buffer::handle_bytes;
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::interop::memory_argument::MemoryArgument;
-use crate::names::names;
 use crate::runtime::device_memory::{DeviceAllocation, no_bytes};
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Attachment};

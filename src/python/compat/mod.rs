@@ -4,13 +4,13 @@ use pyo3::prelude::*;
 
 mod cupy;
 pub(crate) mod driver_memory;
-pub(crate) mod managed;
+pub(crate) mod managed_memory;
 pub(crate) mod pybindgpu;
 pub(crate) mod pycuda;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     driver_memory::register(module)?;
-    managed::register(module)?;
+    managed_memory::register(module)?;
     pycuda::register(module)
 }

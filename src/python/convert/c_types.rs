@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::names::names;
+use crate::exported_names::names;
 
 use super::dtype as dtypes;
 use pygpu_base::dtype::{DType, ScalarType};

@@ -11,7 +11,7 @@ pub(crate) mod ndarray;
 pub(crate) mod number;
 pub(crate) mod pointer;
 pub(crate) mod shape;
-pub(crate) mod strict;
+pub(crate) mod strict_mode;
 
 /// An optional argument of any type.
 pub(crate) type OptionalArg<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -19,5 +19,5 @@ pub(crate) type OptionalArg<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     c_types::register(module)?;
-    strict::register(module)
+    strict_mode::register(module)
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyDict;
 
-use super::{dtype, strict};
+use super::{dtype, strict_mode};
 use crate::ffi::ndarray as ffi;
 pub(crate) use crate::ffi::ndarray::{address, is_writable, owns_memory};
 use crate::ffi::objects;
@@ -45,7 +45,7 @@ pub(crate) fn as_ndarray<'py>(
         arguments.set_item(intern!(py, "dtype"), dtype::to_python(py, dtype)?)?;
     }
     let convert = numpy(py)?.getattr(intern!(py, "asarray"))?;
-    let array = strict::without_host_arrays(|| convert.call((object,), Some(&arguments)))?;
+    let array = strict_mode::without_host_arrays(|| convert.call((object,), Some(&arguments)))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 

@@ -10,27 +10,27 @@ use super::filled::target_device;
 use crate::array::attributes::is_scalar;
 use crate::array::class::{GpuArray, new_exact};
 use crate::convert::argument_errors;
-use crate::convert::{dtype, ndarray, number, strict};
+use crate::convert::{dtype, ndarray, number, strict_mode};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::cast;
-use crate::host::device_arrays::{new_array, upload_new_on};
-use crate::names::names;
+use crate::host_transfers::cast;
+use crate::host_transfers::device_arrays::{new_array, upload_new_on};
 use crate::py_once::intern;
 use crate::runtime::stream as stream_argument;
-use crate::views::element_bytes;
+use crate::views::element_encoding;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::MemoryOrder;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::ufunc::{self, Spacing};
 
 /// Whether NumPy, instead of a kernel, computes the values. NumPy does so for host memory, except during a capture,
 /// because a capture records kernels only.
 fn uses_numpy(device: Device, stream: &Stream) -> PyResult<bool> {
-    Ok(device.is_cpu() && !capture::is_capturing(stream)?)
+    Ok(device.is_cpu() && !stream_captures::is_capturing(stream)?)
 }
 
 /// Return evenly spaced values.
@@ -105,7 +105,7 @@ pub(crate) fn arange<'py>(
         return new_exact(py, GpuArray::from_array(array));
     }
     let numpy_arange = ndarray::numpy(py)?.getattr("arange")?;
-    let values = strict::without_host_arrays(|| numpy_arange.call(&positional, Some(&keywords)))
+    let values = strict_mode::without_host_arrays(|| numpy_arange.call(&positional, Some(&keywords)))
         .map_err(|error| argument_errors::range("arange", &positional, &error))?;
     upload(values, &stream)
 }
@@ -213,7 +213,7 @@ fn convert_numbers<const N: usize>(
     py: Python<'_>,
     dtype: DType,
     numbers: &[&Bound<'_, PyAny>; N],
-) -> PyResult<Option<[element_bytes::ElementBytes; N]>> {
+) -> PyResult<Option<[element_encoding::ElementBytes; N]>> {
     let numpy = ndarray::numpy(py)?;
     let elements = numpy.getattr(intern!(py, "zeros"))?.call1((N, dtype::to_python(py, dtype)?))?;
     for (index, number) in numbers.iter().enumerate() {
@@ -224,8 +224,8 @@ fn convert_numbers<const N: usize>(
     let kind = DType::new(ufunc::arange::computed_in(dtype.kind()));
     let elements = elements.call_method1(intern!(py, "astype"), (dtype::to_python(py, kind)?,))?;
     let elements = elements.cast_into::<PyUntypedArray>()?;
-    let items: PyResult<Vec<element_bytes::ElementBytes>> =
-        (0..N).map(|index| Ok(element_bytes::element(&elements, index, kind.itemsize()))).collect();
+    let items: PyResult<Vec<element_encoding::ElementBytes>> =
+        (0..N).map(|index| Ok(element_encoding::element(&elements, index, kind.itemsize()))).collect();
     Ok(items?.try_into().ok())
 }
 

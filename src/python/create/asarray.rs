@@ -12,15 +12,15 @@ use crate::convert::argument_errors;
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
-use crate::convert::strict;
+use crate::convert::strict_mode;
+use crate::exported_names::names;
 use crate::ffi::buffer::has_buffer;
 use crate::finalization;
-use crate::host::copies::copy_to;
-use crate::host::transfer;
-use crate::host::{cast, device_arrays};
+use crate::host_transfers::copies::copy_to;
+use crate::host_transfers::transfer;
+use crate::host_transfers::{cast, device_arrays};
 use crate::interop::dlpack_exchange_table;
 use crate::interop::import::{self, ImportErrors, ImportOutcome, forbidden};
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
@@ -289,7 +289,7 @@ impl AsarrayOptions {
 
     /// Whether strict mode requires a copy of host data, even if the device is the host.
     fn leaves_host(&self) -> bool {
-        strict::is_strict() && self.device.is_none()
+        strict_mode::is_strict() && self.device.is_none()
     }
 
     /// Creates a new array if `array` does not match the request, or if a copy is requested. Returns `None` if `array`

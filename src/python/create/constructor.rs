@@ -7,9 +7,9 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use super::filled::{new_of_shape, order_and_allocator, over_ndarray};
-use super::over_memory;
+use super::from_supplied_memory;
 use crate::array::class::{GpuArray, new_of_class};
-use crate::array::cold_fields::{CallIdentity, ColdFields};
+use crate::array::rare_fields::{CallIdentity, ColdFields};
 use crate::ffi::objects::has_same_init;
 use crate::py_once::intern;
 use pygpu_array::Array;
@@ -80,18 +80,26 @@ impl<'py> ConstructorArguments<'py> {
         let copy = copy.map_or(Ok(false), |copy| copy.extract())?;
         match (shape, gpudata) {
             (None, None) => match allocator {
-                Some(allocator) => over_memory::from_allocator(py, allocator, dtype.is_some(), order),
+                Some(allocator) => from_supplied_memory::from_allocator(py, allocator, dtype.is_some(), order),
                 None => Err(PyTypeError::new_err("GPUArray() takes a shape, an ndarray or an allocator")),
             },
             (None, Some(_)) => Err(PyTypeError::new_err("GPUArray(gpudata=...) needs a shape")),
             (Some(shape), Some(gpudata)) => {
-                over_memory::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
+                from_supplied_memory::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
             }
             (Some(shape), None) if strides.is_some() => {
                 // As in NumPy and CuPy, memory of the size of a dense array is allocated even if strides are passed.
                 // All elements must be inside this memory.
                 let dense = Bound::new(py, new_of_shape(py, &shape, dtype.as_ref(), allocator, order)?)?;
-                over_memory::from_address(py, &shape, dtype.as_ref(), dense.as_any(), strides.as_ref(), order, base)
+                from_supplied_memory::from_address(
+                    py,
+                    &shape,
+                    dtype.as_ref(),
+                    dense.as_any(),
+                    strides.as_ref(),
+                    order,
+                    base,
+                )
             }
             (Some(shape), None) => match shape.cast::<PyUntypedArray>() {
                 Ok(data) if dtype.is_none() => over_ndarray(py, data, copy),
@@ -178,7 +186,12 @@ impl GpuArray {
         let layout = self.layout().with_offset(0)?;
         let allocator = self.cold_fields_to_init().allocator(gpudata.py());
         let allocator = allocator.as_ref().map(|object| object.bind(gpudata.py()));
-        self.cold_fields_to_init().replace_value(over_memory::assigned(gpudata, layout, self.dtype(), allocator)?);
+        self.cold_fields_to_init().replace_value(from_supplied_memory::assigned(
+            gpudata,
+            layout,
+            self.dtype(),
+            allocator,
+        )?);
         Ok(())
     }
 
@@ -187,12 +200,16 @@ impl GpuArray {
     #[setter]
     fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let array = slf.get();
-        let inherited = allocator.map(over_memory::to_inherited_allocator).transpose()?;
+        let inherited = allocator.map(from_supplied_memory::to_inherited_allocator).transpose()?;
         array.cold_fields_to_init().set_allocator(allocator.map(|object| object.clone().unbind()));
         if array.is_unallocated() {
             return Ok(());
         }
-        array.cold_fields_to_init().replace_value(over_memory::with_inherited_allocator(slf.py(), array, inherited)?);
+        array.cold_fields_to_init().replace_value(from_supplied_memory::with_inherited_allocator(
+            slf.py(),
+            array,
+            inherited,
+        )?);
         Ok(())
     }
 }

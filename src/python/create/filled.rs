@@ -7,21 +7,21 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::over_memory;
+use super::from_supplied_memory;
 use crate::array::class::{ArrayResult, GpuArray, new_exact, new_on};
 use crate::convert::OptionalArg;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};
+use crate::exported_names::names;
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::host::device_arrays::{new_array, new_block, new_dense};
-use crate::host::transfer;
+use crate::host_transfers::device_arrays::{new_array, new_block, new_dense};
+use crate::host_transfers::transfer;
 use crate::interop::import;
-use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::device as device_argument;
-use crate::views::{copyto, element_bytes};
+use crate::views::{copyto, element_encoding};
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_copy as copy;
@@ -60,7 +60,7 @@ pub(super) fn new_of_shape<'py>(
     match allocator {
         Some(allocator) => {
             let layout = Layout::contiguous(&shape, dtype.itemsize() as i64, order)?;
-            over_memory::from_callable_or_null(allocator, layout, dtype, device)
+            from_supplied_memory::from_callable_or_null(allocator, layout, dtype, device)
         }
         None => Ok(GpuArray::from_array(new_array(py, &shape, dtype, order, device)?)),
     }
@@ -78,7 +78,7 @@ fn allocate_array(
     match allocator.filter(|allocator| !allocator.is_none()) {
         Some(allocator) => {
             let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
-            over_memory::from_callable(allocator, layout, dtype, device)
+            from_supplied_memory::from_callable(allocator, layout, dtype, device)
         }
         None => new_array(py, shape, dtype, order, device),
     }
@@ -162,7 +162,7 @@ impl<'py> CreationOptions<'_, 'py> {
     fn ones(&self, py: Python<'py>) -> ArrayResult<'py> {
         let result = self.empty(py)?;
         let array = result.get().array(py)?;
-        let item = element_bytes::item_bytes(py, array, &1i64.into_pyobject(py)?.into_any())?;
+        let item = element_encoding::item_bytes(py, array, &1i64.into_pyobject(py)?.into_any())?;
         py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
         Ok(result)
     }

@@ -6,12 +6,12 @@ use pyo3::types::PyCapsule;
 
 use super::filled;
 use crate::array::class::{GpuArray, new_exact, new_view_of};
-use crate::host::copies::copy_to;
-use crate::host::transfer;
+use crate::exported_names::names;
+use crate::host_transfers::copies::copy_to;
+use crate::host_transfers::transfer;
 use crate::interop::dlpack_exchange_table::{self, ExchangeOffer};
 use crate::interop::dlpack_producer::{self, DlpackRequest};
 use crate::interop::import::{self, finish, forbidden, ready_stream};
-use crate::names::names;
 use pygpu_array::Array;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
@@ -121,7 +121,7 @@ fn through_methods(
     no_copy: bool,
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Array, bool)> {
-    let code = match dlpack_producer::device_code(x) {
+    let code = match dlpack_producer::dlpack_device(x) {
         Ok(code) => code,
         Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(missing_methods_error(x, error)),
         Err(error) => return Err(error),

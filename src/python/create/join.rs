@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_array::Array;
 use pygpu_copy as copy;
 use pygpu_device::stream;

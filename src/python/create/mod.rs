@@ -12,9 +12,9 @@ pub(crate) mod filled;
 pub(crate) mod from_address;
 pub(crate) mod from_dlpack;
 mod from_pointer;
+pub(crate) mod from_supplied_memory;
 mod join;
 pub(crate) mod like;
-pub(crate) mod over_memory;
 pub(crate) mod upload;
 
 /// Adds classes and functions to the module.

@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 
 use super::asarray;
 use super::filled::target_device;
-use super::over_memory;
+use super::from_supplied_memory;
 use crate::array::class::{GpuArray, new_exact, new_like};
 use crate::convert::dtype;
 use crate::convert::ndarray;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::device_arrays::upload_new_on;
-use crate::host::transfer;
-use crate::names::names;
+use crate::host_transfers::device_arrays::upload_new_on;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_device::stream::Stream;
@@ -148,7 +148,7 @@ fn to_gpu_on<'py>(
         return new_exact(py, GpuArray::from_array(upload_new_on(py, source, dtype, stream, wait)?));
     };
     let layout = ndarray::host_buffer(&source, dtype.itemsize())?.layout.dense_like();
-    let array = over_memory::from_callable(allocator, layout, dtype, stream.device())?;
+    let array = from_supplied_memory::from_callable(allocator, layout, dtype, stream.device())?;
     transfer::upload(py, &array, &source)?;
     new_exact(py, GpuArray::from_array(array))
 }

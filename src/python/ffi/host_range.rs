@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit, ffi};
 
-use crate::names::names;
+use crate::exported_names::names;
 
 /// Host memory that another object owns, as a writable buffer of bytes.
 ///

@@ -14,7 +14,7 @@ use super::capi_optional;
 use super::objects::HasGil;
 use crate::finalization;
 use pygpu_base::ffi_guard::catch_panic;
-use pygpu_base::flush::PythonAccess;
+use pygpu_base::flush_points::PythonAccess;
 
 /// Returns whether the interpreter reports that this thread holds the GIL. With several interpreters the report may
 /// wrongly be false. The thread then waits for the GIL unnecessarily, but never works without the GIL.

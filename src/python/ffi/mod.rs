@@ -6,10 +6,9 @@
 pub(crate) mod array_header;
 pub(crate) mod buffer;
 pub(crate) mod c_function;
-pub(crate) mod calls;
 mod capi_optional;
 pub(crate) mod capsule;
-pub(crate) mod exchange_table;
+pub(crate) mod dlpack_exchange_table;
 pub(crate) mod host_call;
 pub(crate) mod host_range;
 pub(crate) mod interpreter;
@@ -19,3 +18,4 @@ pub(crate) mod numbers;
 pub(crate) mod numpy_allocator;
 pub(crate) mod objects;
 pub(crate) mod slices;
+pub(crate) mod vectorcall;

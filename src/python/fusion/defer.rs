@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{self, FlushReason};
+use pygpu_base::flush_points::{self, FlushReason};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_kernel as kernel;
@@ -76,7 +76,7 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
     if visibility == Visibility::Shared {
         // After the check of the operands, other code has made an operand's address visible outside PyGPU. A later
         // write through that address would change the node's result.
-        flush::flush(FlushReason::EagerOperation);
+        flush_points::flush(FlushReason::EagerOperation);
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ fn push_after_flush(
     block: &Allocation,
 ) -> PyResult<Visibility> {
     loop {
-        flush::flush_now(obstacle.scope, obstacle.cause);
+        flush_points::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
             // The flush may have failed to compute an operand. Such an operand never gets values, so its error is
             // returned here.

@@ -10,11 +10,11 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::exported_names::names;
 use crate::ffi::interpreter::with_held_gil;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{self as hooks, FlushReason, Scope};
+use pygpu_base::flush_points::{self as hooks, FlushReason, Scope};
 use pygpu_device::shutdown;
 use pygpu_memory::{Access, Allocation};
 use pygpu_ops::fusion::{self, EagerReason, FusionMode};

@@ -8,7 +8,7 @@ use crate::ffi::capsule::from_tensor;
 use crate::ffi::numbers;
 use crate::fusion;
 use pygpu_array::Array;
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::stream::Stream;
 use pygpu_interop::dlpack::{DlpackFlags, export};
 

@@ -9,12 +9,12 @@ use pyo3::prelude::*;
 use crate::array::class::GpuArray;
 use crate::convert::pointer::{typed_pointer, void_pointer};
 use crate::fusion;
-use crate::host::pinned::PinnedMemory;
+use crate::host_transfers::pinned::PinnedMemory;
 use crate::runtime::device_memory::DeviceAllocation;
 use crate::runtime::event::PyEvent;
 use crate::runtime::stream::PyStream;
 use pygpu_backend::Address;
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 
 #[pymethods]
 impl GpuArray {

@@ -11,7 +11,7 @@ use crate::array::class::GpuArray;
 use crate::convert::number;
 use crate::ffi::interpreter::{holds_gil, with_interpreter};
 use crate::gil::WithoutGil;
-use crate::host::copies;
+use crate::host_transfers::copies;
 use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_copy as copy;

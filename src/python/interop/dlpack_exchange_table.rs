@@ -15,7 +15,7 @@ use pyo3::types::PyType;
 
 use crate::array::class::{GpuArray, new_exact};
 use crate::ffi::capsule;
-use crate::ffi::exchange_table::{Exchange, ForeignExchangeTable, NAME, OwnExchangeTable};
+use crate::ffi::dlpack_exchange_table::{Exchange, ForeignExchangeTable, NAME, OwnExchangeTable};
 use crate::ffi::objects::class_of;
 use crate::fusion;
 use crate::gil::WithoutGil;
@@ -23,7 +23,7 @@ use crate::py_once::intern;
 use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, StreamHandle};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::stream;
 use pygpu_interop::dlpack::ffi::{DLDeviceType, DLManagedTensorVersioned, DLTensor};
 use pygpu_interop::dlpack::import::ImportedTensor;

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::capsule::integer_pair;
-use crate::ffi::calls::call_method;
 use crate::ffi::capsule::{capsule_name, take_tensor};
+use crate::ffi::vectorcall::call_method;
 use crate::finalization;
 use crate::py_once::{PyOnce, intern};
 use pygpu_interop::dlpack::import::ImportedTensor;
@@ -37,7 +37,7 @@ pub(crate) struct ProducerAnswer {
 /// # Errors
 /// The producer's errors; `TypeError` for a result that is not a pair of integers.
 #[inline]
-pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
+pub(crate) fn dlpack_device(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
     let answer = call_method(producer, intern!(producer.py(), "__dlpack_device__"), None, [])?;
     integer_pair(&answer, "__dlpack_device__()")
 }

@@ -8,11 +8,11 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::cai;
+use super::cuda_array_interface;
 use super::dlpack_exchange_table::{self, ExchangeOffer};
 use super::dlpack_producer::{self, DlpackRequest};
 use crate::array::class::GpuArray;
-use crate::ffi::exchange_table::ForeignExchangeTable;
+use crate::ffi::dlpack_exchange_table::ForeignExchangeTable;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
 use crate::runtime::{stream as stream_argument, stream_check};
@@ -109,7 +109,7 @@ pub(crate) fn try_protocols(
         }
     }
     if has_dlpack(value)? {
-        match dlpack_producer::device_code(value) {
+        match dlpack_producer::dlpack_device(value) {
             Ok((device_type, _)) if dlpack::is_host(device_type) && !includes_host => {
                 return Ok(ImportOutcome::Nothing(errors));
             }
@@ -123,7 +123,7 @@ pub(crate) fn try_protocols(
             Err(error) => errors.push(error),
         }
     }
-    match cai::import(value) {
+    match cuda_array_interface::import(value) {
         Ok(Some(array)) => return Ok(ImportOutcome::Array(array)),
         Ok(None) => {}
         Err(error) => {

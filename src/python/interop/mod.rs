@@ -1,9 +1,9 @@
 //! Imports and exports arrays through DLPack, the CUDA Array Interface, and addresses.
 
 mod c_header_api;
-pub(crate) mod cai;
 pub(crate) mod capsule;
 pub(crate) mod ctypes_parameter;
+pub(crate) mod cuda_array_interface;
 pub(crate) mod dlpack;
 pub(crate) mod dlpack_exchange_table;
 pub(crate) mod dlpack_producer;

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use smallvec::{Array, SmallVec};
 
 use crate::array::class::GpuArray;
-use crate::names::names;
+use crate::exported_names::names;
 use crate::py_once::intern;
 use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;

@@ -4,8 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::class::PyKernel;
-use super::config::PyLaunchConfig;
 use super::dimensions::{extent, parse_u32};
+use super::launch_config::PyLaunchConfig;
 use crate::convert::number;
 use crate::gil::WithoutGil;
 use pygpu_backend::{FunctionAttributes, FunctionSetting};

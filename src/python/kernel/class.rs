@@ -5,12 +5,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::instance;
+use super::kernel_lookup;
 use super::source::SourceArgs;
 use crate::array::class::GpuArray;
 use crate::atexit::Detached;
 use crate::convert::dtype as dtypes;
-use crate::names::names;
+use crate::exported_names::names;
 use crate::runtime::device;
 use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 
@@ -151,7 +151,7 @@ impl PyKernel {
         }
         let (module, names) = load_request.load(py)?;
         let name = name.map_or_else(|| only_kernel_name(&names), Ok)?;
-        Ok(Self::new(instance::function(py, &module, &name)?))
+        Ok(Self::new(kernel_lookup::function(py, &module, &name)?))
     }
 
     #[pyo3(signature = (*_args: "Any", **_kwargs: "Any") -> "None")]
@@ -224,7 +224,7 @@ impl PyKernel {
     #[pyo3(signature = (*arguments: "Any") -> "Kernel")]
     fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let function = self.function();
-        Ok(Self::new(instance::instantiate_template(function.module(), function.name(), arguments)?))
+        Ok(Self::new(kernel_lookup::instantiate_template(function.module(), function.name(), arguments)?))
     }
 
     /// Name in the source.

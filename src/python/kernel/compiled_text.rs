@@ -8,7 +8,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyTuple, PyType};
 
 use super::class::PyKernel;
-use super::instance;
+use super::kernel_lookup;
 use super::module::PyKernelModule;
 use super::source::{SourceOrImage, load_image, read};
 use crate::gil::WithoutGil;
@@ -129,7 +129,7 @@ impl PyKernelModule {
     /// 'add<float, 4>'
     #[pyo3(signature = (name: "str", *arguments: "Any") -> "Kernel")]
     fn template(&self, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<PyKernel> {
-        Ok(PyKernel::new(instance::instantiate_template(self.module(), name, arguments)?))
+        Ok(PyKernel::new(kernel_lookup::instantiate_template(self.module(), name, arguments)?))
     }
 
     /// PTX, on NVIDIA devices: the loaded PTX; the PTX compiled from the source for the module's architecture; or, for

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::argument::KernelArgument;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::runtime::graph::PyGraph;
 use pygpu_array::graph::conditional::{self, Condition, ConditionalBody};
 use pygpu_backend::Branching;

@@ -7,11 +7,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::call::pack::{self, ArgumentCheck};
+use super::call::argument_packing::{self, ArgumentCheck};
 use super::dimensions::{extent, parse_u32};
 use crate::array::class::GpuArray;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::graph::PyGraph;
 use pygpu_array::graph::{self, GraphOperation};
@@ -288,7 +288,7 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
             Self::Function(function) => with_current_stream(stream, || function.call0().map(drop)),
             Self::Relaunch { launch, node, shape } => relaunch(py, &node, &launch, &shape.apply(launch.shape)?, stream),
             Self::Kernel { launch, shape, arguments, rules } => {
-                pack::call(&launch.function, &shape.apply(launch.shape)?, stream, arguments, rules)
+                argument_packing::call(&launch.function, &shape.apply(launch.shape)?, stream, arguments, rules)
             }
             Self::Copy(arguments) => with_current_stream(stream, || copy(arguments)),
             Self::Fill(arguments) => with_current_stream(stream, || fill(arguments)),

@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::PyKernel;
-use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
 use super::dimensions::{extent, parse_u32};
-use super::instance;
-use crate::kernel::call::pack::{self, ArgumentCheck};
-use crate::names::names;
+use super::kernel_lookup;
+use super::launch_config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
+use crate::exported_names::names;
+use crate::kernel::call::argument_packing::{self, ArgumentCheck};
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{LaunchAttributes, LaunchShape};
 use pygpu_device::stream::{self, Stream};
@@ -38,14 +38,14 @@ impl Launcher {
             }
         };
         match kwargs {
-            None => pack::call(function, &self.shape, stream, args, ArgumentCheck::Strict),
+            None => argument_packing::call(function, &self.shape, stream, args, ArgumentCheck::Strict),
             Some(kwargs) => {
                 let base_config = LaunchConfig { shape: self.shape, attributes: LaunchAttributes::default() };
                 let (config, rules) = with_keywords(base_config, kwargs)?;
                 if config.attributes == base_config.attributes {
-                    return pack::call(function, &config.shape, stream, args, rules);
+                    return argument_packing::call(function, &config.shape, stream, args, rules);
                 }
-                pack::call(function, &config, stream, args, rules)
+                argument_packing::call(function, &config, stream, args, rules)
             }
         }
     }
@@ -69,7 +69,7 @@ pub(crate) fn invalid_key(key: &Bound<'_, PyAny>) -> PyErr {
 #[cold]
 fn configure<'py>(kernel: &Bound<'py, PyKernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(name) = key.cast::<PyString>() {
-        let function = instance::function(key.py(), kernel.get().function().module(), name.to_str()?)?;
+        let function = kernel_lookup::function(key.py(), kernel.get().function().module(), name.to_str()?)?;
         return Ok(Bound::new(key.py(), PyKernel::new(function))?.into_any());
     }
     let Ok(config) = key.cast::<PyLaunchConfig>() else { return Err(invalid_key(key)) };

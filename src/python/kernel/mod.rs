@@ -8,11 +8,11 @@ pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod class;
 mod compiled_text;
-pub(crate) mod config;
 pub(crate) mod dimensions;
 mod graph_condition;
 pub(crate) mod graph_node;
-pub(crate) mod instance;
+pub(crate) mod kernel_lookup;
+pub(crate) mod launch_config;
 pub(crate) mod launcher;
 pub(crate) mod module;
 pub(crate) mod source;
@@ -26,7 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     graph_node::register(module)?;
     graph_condition::register(module)?;
     launcher::register(module)?;
-    config::register(module)?;
+    launch_config::register(module)?;
     module::register(module)?;
     call::register(module)
 }

@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use super::class::PyKernel;
-use super::instance;
+use super::kernel_lookup;
 use super::source::SourceArgs;
 use crate::atexit::Detached;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::Module;
 
@@ -128,7 +128,7 @@ impl PyKernelModule {
     /// >>> kernel = module.get_function('scale')
     #[pyo3(signature = (name: "str") -> "Kernel")]
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<PyKernel> {
-        Ok(PyKernel::new(instance::function(py, &self.module, name)?))
+        Ok(PyKernel::new(kernel_lookup::function(py, &self.module, name)?))
     }
 
     // stub: def __getitem__(self, name: str, /) -> Kernel: ...

@@ -1,29 +1,29 @@
 //! Implements the operators and protocols of Python and NumPy for arrays.
 
-mod declaration;
 mod fft;
-pub(crate) mod keywords;
-mod mask;
 mod mathematics;
+mod method_declarations;
 mod methods;
 mod nan_reductions;
 mod numpy_fallback;
-mod on_device;
 mod operand;
+pub(crate) mod operator_methods;
 pub(crate) mod parametric_functions;
 mod product;
-pub(crate) mod protocols;
+pub(crate) mod python_protocols;
 mod random;
 mod reduce;
 mod reduction_methods;
-mod result;
 mod scan;
 mod searching;
-pub(crate) mod slots;
 mod sorting;
 pub(crate) mod ufunc;
 mod ufunc_at;
 pub(crate) mod ufunc_call;
+pub(crate) mod ufunc_keywords;
+mod ufunc_launch;
+mod ufunc_results;
+mod where_mask;
 
 use pyo3::prelude::*;
 
@@ -42,6 +42,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     mathematics::register(module)?;
     reduction_methods::register(module)?;
     scan::register(module)?;
-    protocols::register(module)?;
+    python_protocols::register(module)?;
     nan_reductions::register(module)
 }

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::declaration::entry;
+use super::method_declarations::entry;
 use super::reduce::variance;
 use super::reduce::{self, ReductionArgs};
 use super::reduction_methods::{
@@ -12,7 +12,7 @@ use super::reduction_methods::{
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{ArrayResult, GpuArray};
 use crate::convert::OptionalArg;
-use crate::names::names;
+use crate::exported_names::names;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;
 

@@ -5,13 +5,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
-use super::on_device::Targets;
 use super::operand::{OperandValues, UfuncOperand};
+use super::ufunc_launch::Targets;
 use crate::convert::dtype;
 use crate::convert::ndarray;
-use crate::ffi::calls;
-use crate::host::cpu_view;
-use crate::kernel::call::values::is_integer;
+use crate::ffi::vectorcall;
+use crate::host_transfers::cpu_view;
+use crate::kernel::call::scalar_values::is_integer;
 use crate::py_once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -57,7 +57,7 @@ pub(super) fn run(
     // NumPy's `maximum` and `minimum` accept output arrays only by keyword.
     let is_positional = is_positional && !matches!(call.entry.name, "maximum" | "minimum");
     if call.entry.host == HostEvaluation::Ufunc && is_positional {
-        return calls::call(&ufunc(py, call.entry)?, &arguments).map(drop);
+        return vectorcall::call(&ufunc(py, call.entry)?, &arguments).map(drop);
     }
     let outs: SmallVec<[Bound<'_, PyAny>; 2]> = arguments.drain(values.len()..).collect();
     let keywords = PyDict::new(py);

@@ -12,7 +12,7 @@ use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use crate::ffi::ndarray::is_numpy_scalar;
 use crate::interop::import;
-use crate::kernel::call::values::{self, HostScalar};
+use crate::kernel::call::scalar_values::{self, HostScalar};
 use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, ScalarType};
@@ -123,10 +123,10 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
 
     fn check_int(&self, entry: &UfuncEntry, index: usize, kind: ScalarType) -> PyResult<()> {
         let Self::Number { object, .. } = self else { return Ok(()) };
-        if !values::is_integer(kind) || kind == ScalarType::Bool {
+        if !scalar_values::is_integer(kind) || kind == ScalarType::Bool {
             return Ok(());
         }
-        if !values::is_in_range(kind, object) {
+        if !scalar_values::is_in_range(kind, object) {
             let name = DType::new(kind).name();
             return Err(PyOverflowError::new_err(format!("Python integer {object} out of bounds for {name}")));
         }
@@ -220,7 +220,7 @@ fn replace_unrepresentable_integers(values: &mut [UfuncOperand<'_, '_>]) -> PyRe
     let Some(other) = other else { return Ok(()) };
     for value in values {
         let UfuncOperand::Number { object, kind: kind @ PromotionOperand::Int } = value else { continue };
-        if values::is_integer(other) && other != ScalarType::Bool && !values::is_in_range(other, object) {
+        if scalar_values::is_integer(other) && other != ScalarType::Bool && !scalar_values::is_in_range(other, object) {
             let sign = if object.lt(0)? { f64::NEG_INFINITY } else { f64::INFINITY };
             *object = PyFloat::new(object.py(), sign).into_any();
             *kind = PromotionOperand::Strong(ScalarType::Float64);
@@ -245,7 +245,7 @@ fn convert_to_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
 /// `TypeError` for an object that cannot be converted to `kind`.
 #[inline]
 pub(super) fn push(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_, PyAny>) -> PyResult<()> {
-    if !object.is_instance_of::<PyBool>() && values::push_value(arguments, kind, object).unwrap_or(false) {
+    if !object.is_instance_of::<PyBool>() && scalar_values::push_value(arguments, kind, object).unwrap_or(false) {
         return Ok(());
     }
     push_converted(arguments, kind, object)
@@ -261,14 +261,14 @@ fn push_converted(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_
     } else {
         scalar
     };
-    if values::push_number(arguments, kind, &scalar)? {
+    if scalar_values::push_number(arguments, kind, &scalar)? {
         return Ok(());
     }
     // NumPy converts the number by an explicit cast, which the check of the casting rule has permitted.
     let name = DType::new(kind).name();
     let cast = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (object,))?;
     let cast = cast.call_method1(intern!(py, "astype"), (name,))?.call_method0(intern!(py, "item"))?;
-    match values::push_number(arguments, kind, &cast)? {
+    match scalar_values::push_number(arguments, kind, &cast)? {
         true => Ok(()),
         false => Err(PyTypeError::new_err(format!("{object} is no {name}"))),
     }

@@ -9,9 +9,9 @@ use pyo3::types::PyBytes;
 
 use crate::array::class::{BoundArray, GpuArray, new_exact};
 use crate::convert::{dtype, shape};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::library_search::search_paths;
-use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend as backend;
@@ -20,7 +20,7 @@ use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::random::StreamPosition;
 use pygpu_ops::random::{self, Amount, Distribution, NUMBERS, PositionSource, RandomFill, SampleFill, Sampler};
 
@@ -105,7 +105,7 @@ impl PyStreamPosition {
         distribution.check(dtype)?;
         let drawn = py.without_gil(|| {
             let stream = stream::current(self.device);
-            if capture::is_capturing(&stream)? {
+            if stream_captures::is_capturing(&stream)? {
                 return Ok(None);
             }
             let target = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())?;
@@ -219,7 +219,7 @@ impl PyStreamPosition {
         let stream = stream::current(self.device);
         match there {
             Some(there) => self.draw_at_device_position(target, request, there, &stream),
-            None if capture::is_capturing(&stream)? => Ok(false),
+            None if stream_captures::is_capturing(&stream)? => Ok(false),
             None => self.draw_at_host_position(target, request, &stream),
         }
     }

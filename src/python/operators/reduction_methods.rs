@@ -5,13 +5,13 @@ use crate::convert::OptionalArg;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::declaration::entry;
+use super::method_declarations::entry;
 use super::reduce::variance;
 use super::reduce::{self, ReductionArgs};
 use crate::array::{array_argument::ArrayArg, class::GpuArray};
 use crate::create::allocator;
+use crate::exported_names::names;
 use crate::finalization;
-use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::current_stream::CurrentStreamGuard;
 use pygpu_ops::reductions::{self as axis_reductions, ReductionEntry};

@@ -6,22 +6,22 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::declaration::entry;
+use super::method_declarations::entry;
 use super::reduce;
 use super::reduction_methods::{find_reduction, parameter};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{ArrayResult, GpuArray, new_like};
 use crate::convert::{OptionalArg, dtype, ndarray, shape};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
-use crate::names::names;
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Layout, MemoryOrder, normalize_axis};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::reductions::{ReductionEntry, scan};
 use pygpu_ops::ufunc::{self, PromotionOperand};
 
@@ -119,7 +119,7 @@ pub(super) fn call<'py>(
         return Ok(out);
     }
     let stream = stream::current(array.device());
-    if array.device().is_cpu() && !capture::is_capturing(&stream)? {
+    if array.device().is_cpu() && !stream_captures::is_capturing(&stream)? {
         scan_with_numpy(py, entry, array, axis, computed, &out)?;
         return Ok(out);
     }

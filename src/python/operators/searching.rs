@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 
 use crate::array::class::{BoundArray, GpuArray, new_like};
 use crate::convert::OptionalArg;
+use crate::exported_names::names;
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_device::stream;

@@ -3,20 +3,20 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::declaration::entry;
+use super::method_declarations::entry;
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
 use crate::convert::OptionalArg;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
-use crate::names::names;
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{MemoryOrder, normalize_axis};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::sorting::{self, SortOutputs};
 
 /// Arguments of a sort, without the array.
@@ -89,7 +89,7 @@ fn axis_from_last(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_
 /// being captured.
 fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
-    Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
+    Ok(device.is_cpu() && !stream_captures::is_capturing(&stream::current(device))?)
 }
 
 /// Returns the indices that sort an array in host memory, computed by NumPy.

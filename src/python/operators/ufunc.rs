@@ -13,9 +13,9 @@ use super::{reduce, scan};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_view};
 use crate::convert::argument_errors;
+use crate::exported_names::names;
 use crate::finalization;
 use crate::interop::import;
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
@@ -23,7 +23,7 @@ use pygpu_ops::ufunc::{self, UfuncEntry, special};
 
 /// Examples, one line per function in the order of the table of ufuncs: the formula if the function has one, a call,
 /// and its result.
-const EXAMPLES: &str = include_str!("examples.txt");
+const EXAMPLES: &str = include_str!("ufunc_examples.txt");
 
 /// An elementwise function, like NumPy's ufuncs.
 ///

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::array::class::GpuArray;
+use crate::exported_names::names;
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::host::transfer;
-use crate::names::names;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use pygpu_copy as copy;
 use pygpu_device::stream;

@@ -7,21 +7,21 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
-pub(crate) use super::keywords::UfuncKeywords;
 use super::mathematics::scipy_fallback;
 use super::numpy_fallback::{self, NumpyCall};
-use super::on_device::{self, Targets, UfuncLoop, defer};
 use super::operand::{self, OperandValues, UfuncOperand};
-use super::result::{self, ResultLayout, Results};
+pub(crate) use super::ufunc_keywords::UfuncKeywords;
+use super::ufunc_launch::{self, Targets, UfuncLoop, defer};
+use super::ufunc_results::{self, ResultLayout, Results};
 use crate::array::allocator_inheritance;
 use crate::array::class::GpuArray;
 use crate::fusion;
 use pygpu_base::dtype::{DType, ScalarType};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::Dims;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
 /// Calls a ufunc with the given operands. Returns the result, or a tuple of the results if the ufunc has two. Returns
@@ -43,12 +43,12 @@ pub(crate) fn call<'py>(
     }
     let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(UfuncOperand::array))?;
     operand::convert_numbers(entry, &mut values)?;
-    let device = result::common_device(entry, &values, keywords)?;
+    let device = ufunc_results::common_device(entry, &values, keywords)?;
     let kind = select_loop(entry, &values, keywords)?;
     for (index, value) in values.iter().enumerate() {
         value.check(entry, index, entry.takes(index, kind), keywords.casting)?;
     }
-    let shape = result::common_shape(&values, keywords)?;
+    let shape = ufunc_results::common_shape(&values, keywords)?;
     let ufunc_loop = (entry, kind, device);
     if let Some(deferred) = defer::result(py, ufunc_loop, &values, &shape, keywords, operands)? {
         return Ok(Some(deferred.into_any()));
@@ -88,7 +88,7 @@ fn check_outs(
     }
     for (index, (result, out)) in entry.results(kind).iter().zip(&keywords.out).enumerate() {
         if let Some(out) = out {
-            result::check_out(entry, index, out, *result, shape, keywords)?;
+            ufunc_results::check_out(entry, index, out, *result, shape, keywords)?;
         }
     }
     Ok(())
@@ -123,7 +123,7 @@ fn finish<'py>(
     keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let to_object = |result: Bound<'py, GpuArray>, out: &Option<_>| -> PyResult<Bound<'py, PyAny>> {
-        let result = if out.is_none() { result::into_class_of(operands, result)? } else { result };
+        let result = if out.is_none() { ufunc_results::into_class_of(operands, result)? } else { result };
         Ok(result.into_any())
     };
     if results.len() == 1 {
@@ -194,16 +194,16 @@ fn compute(
     let has_given_outs = keywords.out.iter().any(Option::is_some);
     // For arrays in host memory, NumPy computes the results during the call. During a stream capture, a kernel is
     // captured instead, because the results must be computed when the graph is launched.
-    if !ufunc_loop.device.is_cpu() || capture::is_capturing(&stream::current(ufunc_loop.device))? {
-        return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
+    if !ufunc_loop.device.is_cpu() || stream_captures::is_capturing(&stream::current(ufunc_loop.device))? {
+        return ufunc_launch::run(py, ufunc_loop, values, targets, has_given_outs);
     }
     if ufunc_loop.entry.host == HostEvaluation::Kernel && has_compiler(ufunc_loop.device) {
-        return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
+        return ufunc_launch::run(py, ufunc_loop, values, targets, has_given_outs);
     }
     if ufunc_loop.entry.host == HostEvaluation::SciPy {
         return match scipy_fallback::scipy_ufunc(py, ufunc_loop)? {
             Some(function) => scipy_fallback::run(py, &function, ufunc_loop, values, targets),
-            None => on_device::run(py, ufunc_loop, values, targets, has_given_outs),
+            None => ufunc_launch::run(py, ufunc_loop, values, targets, has_given_outs),
         };
     }
     if has_given_outs && ufunc_loop.entry.name == "power" && ufunc_loop.mask.is_none() {
@@ -216,5 +216,5 @@ fn compute(
 
 /// Returns whether a compiler is available that compiles kernels for the CPU backend.
 fn has_compiler(device: Device) -> bool {
-    device.backend().programs().is_ok_and(|programs| programs.compiler(&[]).is_ok())
+    device.backend().device_code().is_ok_and(|device_code| device_code.compiler(&[]).is_ok())
 }

@@ -12,16 +12,16 @@ use super::properties;
 use crate::convert::argument_errors;
 use crate::convert::number;
 use crate::errors;
+use crate::exported_names::names;
 use crate::fusion;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::py_once::{PyOnce, intern};
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::shutdown;
 use pygpu_device::{Device, PerDevice, per_device};
-use pygpu_memory::retired;
+use pygpu_memory::retired_objects;
 
 /// Device of a backend.
 ///
@@ -257,7 +257,7 @@ impl PyDevice {
     #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         fusion::flush_all_pending(py, FlushReason::StreamSync);
-        Ok(py.without_gil(|| retired::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
+        Ok(py.without_gil(|| retired_objects::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
     }
 
     /// Makes the device the calling thread's current one, for every library that shares the driver.

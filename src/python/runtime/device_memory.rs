@@ -14,13 +14,13 @@ use crate::atexit;
 use crate::convert::buffer::view_of_address;
 use crate::convert::number;
 use crate::convert::pointer::CtypesPointerCache;
+use crate::exported_names::names;
 use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::{self, FlushReason};
+use pygpu_base::flush_points::{self, FlushReason};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
@@ -149,7 +149,7 @@ impl DeviceAllocation {
         drop(slot);
         // Launches the operations on the memory block that were deferred before its address escaped, i.e. became
         // visible outside PyGPU.
-        flush::flush(FlushReason::Values);
+        flush_points::flush(FlushReason::Values);
         Ok(self.address)
     }
 }

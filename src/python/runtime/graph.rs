@@ -10,16 +10,16 @@ use super::device;
 use super::stream as stream_argument;
 use super::stream::PyStream;
 use crate::atexit::Detached;
+use crate::exported_names::names;
 use crate::fusion;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::graph::{self, Graph};
 use pygpu_backend::{CaptureMode, StreamFlags};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 
 /// Device work that is captured once and launched as a whole.
 ///
@@ -315,7 +315,7 @@ impl PyStream {
     #[getter]
     fn is_capturing(&self, py: Python<'_>) -> PyResult<bool> {
         let stream = self.stream()?;
-        Ok(py.without_gil(|| capture::number_of(stream))?.is_some())
+        Ok(py.without_gil(|| stream_captures::number_of(stream))?.is_some())
     }
 }
 

@@ -19,10 +19,10 @@ use crate::fusion;
 use crate::gil::WithoutGil;
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 
 /// A Python function and its arguments, which a stream calls.
 struct PythonCall {
@@ -62,14 +62,14 @@ fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
 }
 
 fn launch(stream: &Stream, call: Box<PythonCall>) -> Result<()> {
-    if let Some(capture) = capture::of(stream)? {
+    if let Some(capture) = stream_captures::of(stream)? {
         // SAFETY: the next statement makes the graph own `call` by `retain`, so `call` stays alive and at its address
         // as long as the graph can be launched.
         unsafe { call_on_each_launch(stream, &*call)? };
         capture.retain(call);
         return Ok(());
     }
-    if capture::number_of(stream)?.is_some() {
+    if stream_captures::number_of(stream)?.is_some() {
         return Err(Error::not_supported(
             "a function cannot be put into a capture that another library began: nobody could tell when its graph is gone, and \
              the function with it; capture with PyGPU.Graph",

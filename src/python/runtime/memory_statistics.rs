@@ -4,15 +4,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::device;
-use super::result_cache;
+use super::ndarray_cache;
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::fusion;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::quarantine;
-use pygpu_base::flush::FlushReason;
-use pygpu_copy::ring;
-use pygpu_memory::{host_block_cache, pinned_cache, pool, readback, retired};
+use pygpu_base::flush_points::FlushReason;
+use pygpu_copy::ring_transfer;
+use pygpu_memory::{host_block_cache, pinned_cache, pool, readback, retired_objects};
 
 /// Returns statistics of PyGPU's memory on a device.
 ///
@@ -53,10 +53,10 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pool_used", figures.pool.used)?;
     dict.set_item("pool_used_peak", figures.pool.used_peak)?;
     dict.set_item("recycled_bytes", figures.recycled)?;
-    dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
+    dict.set_item("pinned_bytes", ring_transfer::figures(device).bytes)?;
     dict.set_item(
         "host_cache_bytes",
-        host_block_cache::kept() + result_cache::cached_bytes(py) + quarantine::quarantined_bytes(),
+        host_block_cache::kept() + ndarray_cache::cached_bytes(py) + quarantine::quarantined_bytes(),
     )?;
     Ok(dict)
 }
@@ -149,9 +149,9 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     fusion::flush_pending(py, FlushReason::StreamSync);
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
-    result_cache::trim(0);
+    ndarray_cache::trim(0);
     let trim = || {
-        retired::sweep(device);
+        retired_objects::sweep(device);
         pool::trim(device, keep)?;
         // The quarantine of freed host memory is emptied after `sweep` and `pool::trim`, because these two functions
         // add memory to it.
@@ -160,7 +160,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
         // this cache.
         readback::trim(device);
         pinned_cache::trim(device)?;
-        ring::trim(device, 0)?;
+        ring_transfer::trim(device, 0)?;
         host_block_cache::trim(0);
         Ok::<_, pygpu_base::error::Error>(())
     };
@@ -202,7 +202,7 @@ fn set_pinned_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>
     let py = nbytes.py();
     let bytes = number::size(nbytes, "nbytes")?;
     let device = device::from_argument(py, device)?;
-    Ok(py.without_gil(|| ring::set_limit(device, bytes))?)
+    Ok(py.without_gil(|| ring_transfer::set_limit(device, bytes))?)
 }
 
 /// Returns the limit of pinned memory for copies between pageable host memory and a device.
@@ -220,7 +220,7 @@ fn set_pinned_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>
 #[pyfunction]
 #[pyo3(signature = () -> "int")]
 fn pinned_limit() -> PyResult<usize> {
-    Ok(ring::limit()?)
+    Ok(ring_transfer::limit()?)
 }
 
 /// Sets how much memory of dropped large results PyGPU caches.
@@ -250,7 +250,7 @@ fn pinned_limit() -> PyResult<usize> {
 #[pyo3(signature = (nbytes: "int") -> "None")]
 fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
     let bytes = number::size(nbytes, "nbytes")?;
-    result_cache::trim(bytes);
+    ndarray_cache::trim(bytes);
     nbytes.py().without_gil(|| host_block_cache::set_limit(bytes));
     Ok(())
 }

@@ -4,7 +4,7 @@
 use pyo3::prelude::*;
 
 pub(crate) mod compiler;
-pub(crate) mod config;
+pub(crate) mod config_report;
 pub(crate) mod current_stream;
 pub(crate) mod device;
 pub(crate) mod device_functions;
@@ -13,20 +13,20 @@ pub(crate) mod event;
 pub(crate) mod graph;
 pub(crate) mod host_function;
 pub(crate) mod memory_statistics;
+pub(crate) mod ndarray_cache;
 pub(crate) mod profiler_ranges;
 pub(crate) mod properties;
 pub(crate) mod raw_copy;
 pub(crate) mod raw_copy_2d;
 pub(crate) mod raw_memory;
 pub(crate) mod raw_memory_kinds;
-pub(crate) mod result_cache;
 pub(crate) mod stream;
 pub(crate) mod stream_check;
 mod stream_handle;
 
 /// Adds the classes and functions of this folder to the Python module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    config::register(module)?;
+    config_report::register(module)?;
     device::register(module)?;
     device_memory::register(module)?;
     device_functions::register(module)?;

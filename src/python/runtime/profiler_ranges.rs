@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::libraries::profiler_ranges;
 
 /// Enables or disables named ranges in a profiler's timeline. `PyGPU.profile.annotate` calls this function.

@@ -11,14 +11,14 @@ use pyo3::types::PyString;
 use super::raw_memory;
 use super::stream;
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::{Address, Direction, Extent, HostUse, Pattern, Pitched, PointerKind, quarantine};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
-use pygpu_memory::{Access, Allocation, BlockUse, capture, ordered};
+use pygpu_memory::{Access, Allocation, BlockUse, ordered, stream_captures};
 
 /// Kinds of memory (host or device) of source and target of a copy, as specified by the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -189,7 +189,7 @@ fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&St
     match requested_stream.filter(|_| wait) {
         None => copy(rows, kind, requested_stream),
         Some(stream) => {
-            capture::refuse("a copy that waits", stream)?;
+            stream_captures::refuse("a copy that waits", stream)?;
             copy(rows, kind, requested_stream)?;
             stream.synchronize()
         }
@@ -245,7 +245,7 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&
 /// Returns how a copy uses host memory. A captured copy accepts only pinned host memory, which the caller must keep
 /// alive as long as the graph may be launched.
 fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
-    capture::host_use("a copy of ordinary host memory", stream, || {
+    stream_captures::host_use("a copy of ordinary host memory", stream, || {
         Ok(stream.device().backend().pointer_kind(address)? != PointerKind::Unregistered)
     })
 }
@@ -258,7 +258,7 @@ fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()
             // SAFETY: the Python docstring obliges the caller to pass ranges that stay valid until the copy is complete.
             return unsafe { rows.enqueue(stream.device(), Direction::DeviceToDevice, stream) };
         }
-        capture::refuse("a copy within host memory", stream)?;
+        stream_captures::refuse("a copy within host memory", stream)?;
         stream.synchronize()?;
     }
     for row in 0..rows.extent.height {

@@ -7,8 +7,8 @@ use pyo3::types::PyString;
 
 use super::raw_copy::{CopyRows, MemcpyKind, check_range, copy, parse_kind, pitched, stream_argument};
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::Extent;
 
 /// Copies rows of bytes between addresses.

@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 
 use super::device;
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::fusion;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::{self as backend, Address, HostFlags};
 use pygpu_base::error::{DriverError, Error, Result};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_device::shutdown;

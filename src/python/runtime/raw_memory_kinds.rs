@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use super::raw_memory::{self, ON_DEVICE, STREAM_ORDERED, lock, store_block};
 use super::stream;
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use pygpu_backend::{Address, Attachment, PointerKind};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory};
-use pygpu_memory::{Access, Allocation, capture};
+use pygpu_memory::{Access, Allocation, stream_captures};
 
 /// Allocates plain memory of the current device; other processes and network cards can access this memory.
 ///
@@ -119,7 +119,7 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
     let py = nbytes.py();
     let stream = to_stream(py, stream)?;
     Ok(py.without_gil(|| {
-        capture::refuse("memory that is given out by its address", &stream)?;
+        stream_captures::refuse("memory that is given out by its address", &stream)?;
         if bytes == 0 {
             return Ok(0);
         }

@@ -12,19 +12,19 @@ use super::stream_handle;
 use crate::atexit;
 use crate::convert::argument_errors;
 use crate::convert::number;
+use crate::exported_names::names;
 use crate::ffi::numbers::is_index;
 use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::init_cell::InitCell;
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_backend::{BackendKind, StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
-use pygpu_memory::{capture, retired, stream_check};
+use pygpu_memory::{retired_objects, stream_captures, stream_check};
 
 /// Stream: work enqueued on it runs in the order of enqueueing.
 ///
@@ -284,8 +284,8 @@ impl PyStream {
         fusion::flush_all_pending(py, FlushReason::StreamSync);
         let stream = self.stream()?;
         Ok(py.without_gil(|| {
-            if capture::is_any() && capture::is_capturing(stream)? {
-                return Err(capture::refusal("waiting for the stream"));
+            if stream_captures::is_any() && stream_captures::is_capturing(stream)? {
+                return Err(stream_captures::refusal("waiting for the stream"));
             }
             stream.synchronize()?;
             shutdown::report_deferred()
@@ -471,7 +471,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     fusion::flush_all_pending(py, FlushReason::StreamSync);
     let device = device::from_argument(py, device)?;
-    Ok(py.without_gil(|| retired::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
+    Ok(py.without_gil(|| retired_objects::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }
 
 names! {

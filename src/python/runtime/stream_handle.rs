@@ -13,7 +13,7 @@ use pygpu_backend::StreamHandle;
 use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 
 /// Handle of the per-thread default stream in CUDA and HIP.
 const PER_THREAD: usize = 2;
@@ -60,7 +60,7 @@ pub(super) fn from_handle(
 fn reported_device(default_device: Device, handle: usize) -> Result<Option<Device>> {
     // For a capturing stream, the driver is not queried for the stream's device, because the query would invalidate the
     // capture.
-    if capture::number_of(&Stream::foreign(default_device, StreamHandle(handle), None))?.is_some() {
+    if stream_captures::number_of(&Stream::foreign(default_device, StreamHandle(handle), None))?.is_some() {
         return Ok(None);
     }
     // SAFETY: the caller of `Stream.from_handle` or the owner of the handle guarantees that the stream exists while

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::basic_key;
 use super::key_items::{self, KeyItem};
 use crate::ffi::slices;
-use crate::host::device_arrays;
+use crate::host_transfers::device_arrays;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy::{Bounds, Indexed, Selection};

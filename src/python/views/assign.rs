@@ -6,17 +6,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use super::element_bytes;
+use super::element_encoding;
 use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use crate::convert::ndarray;
-use crate::convert::strict;
+use crate::convert::strict_mode;
 use crate::ffi::numbers::is_number;
 use crate::fusion::defer::{defer_into, is_pending};
 use crate::gil::WithoutGil;
-use crate::host::cast::{self, CastValues, cast_into};
-use crate::host::copies;
-use crate::host::transfer;
+use crate::host_transfers::cast::{self, CastValues, cast_into};
+use crate::host_transfers::copies;
+use crate::host_transfers::transfer;
 use crate::interop::import;
 use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
@@ -31,7 +31,7 @@ use pygpu_ops::ufunc::as_it_is;
 /// # Errors
 /// `ValueError` if the value cannot be broadcast; NumPy's error if the value cannot be converted; driver errors.
 pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if let Some(item) = element_bytes::python_number_bytes(target.dtype().kind(), value) {
+    if let Some(item) = element_encoding::python_number_bytes(target.dtype().kind(), value) {
         return Ok(py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?);
     }
     match import::device_array(value)? {
@@ -45,7 +45,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
 /// # Errors
 /// Driver errors of pending operations.
 pub(super) fn try_defer(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if !pygpu_base::flush::has_pending() {
+    if !pygpu_base::flush_points::has_pending() {
         return Ok(false);
     }
     let Ok(value) = value.cast_exact::<GpuArray>() else { return Ok(false) };
@@ -92,7 +92,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     let source = to_target_dtype(py, target, value)?;
     let buffer = ndarray::host_buffer(&source, target.dtype().itemsize())?;
     if buffer.layout.ndim() == 0 {
-        let item = element_bytes::scalar_bytes(&source, target.dtype().itemsize());
+        let item = element_encoding::scalar_bytes(&source, target.dtype().itemsize());
         py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?;
         return Ok(());
     }
@@ -143,7 +143,7 @@ fn to_target_dtype<'py>(
     let result = numpy.getattr(intern!(py, "empty"))?.call1((shape, numpy_dtype))?;
     // NumPy's item assignment converts the values instead of `astype`, because `astype` accepts values out of range,
     // such as 300 for uint8.
-    strict::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
+    strict_mode::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(result.cast_into::<PyUntypedArray>()?)
 }
 

@@ -5,15 +5,15 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
-use super::{assign, element_bytes};
+use super::{assign, element_encoding};
 use crate::array::class::GpuArray;
 use crate::convert::argument_errors;
-use crate::convert::{dtype, ndarray, strict};
+use crate::convert::{dtype, ndarray, strict_mode};
+use crate::exported_names::names;
 use crate::ffi::ndarray::is_numpy_scalar;
-use crate::host::cast::{self, CastValues, cast_into};
-use crate::host::device_arrays;
+use crate::host_transfers::cast::{self, CastValues, cast_into};
+use crate::host_transfers::device_arrays;
 use crate::interop::import;
-use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -129,7 +129,7 @@ pub(crate) fn copyto(
 /// # Errors
 /// The errors of [`assign::assign`]; `OverflowError` for a Python int outside the range of the target's type.
 pub(crate) fn assign_unsafe(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let is_converted = element_bytes::python_number_bytes(target.dtype().kind(), value).is_some();
+    let is_converted = element_encoding::python_number_bytes(target.dtype().kind(), value).is_some();
     if is_converted || target.dtype().kind() == ScalarType::Opaque {
         return assign::assign(py, target, value);
     }
@@ -149,13 +149,13 @@ fn scalar(
     target: &Array,
     value: &Bound<'_, PyAny>,
     casting: &str,
-) -> PyResult<element_bytes::ElementBytes> {
+) -> PyResult<element_encoding::ElementBytes> {
     let numpy = ndarray::numpy(py)?;
     let item = numpy.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, target.dtype())?))?;
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "casting"), casting)?;
-    strict::without_host_arrays(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
-    Ok(element_bytes::scalar_bytes(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
+    strict_mode::without_host_arrays(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
+    Ok(element_encoding::scalar_bytes(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
 }
 
 names! {

@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 
-use super::{assign, element_bytes};
+use super::{assign, element_encoding};
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
-use crate::host::transfer;
+use crate::host_transfers::transfer;
 use crate::interop::import;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
@@ -53,7 +53,7 @@ impl GpuArray {
                 assign::assign_array(slf.py(), array, &element, None, &stream)?;
             }
             None => {
-                let item = element_bytes::item_bytes(slf.py(), array, value)?;
+                let item = element_encoding::item_bytes(slf.py(), array, value)?;
                 slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
             }
         }

@@ -14,20 +14,20 @@ use pyo3::types::PyTuple;
 
 use super::advanced_key;
 use super::assign;
-use super::element_bytes;
+use super::element_encoding;
 use super::key_items::{self, KeyItem};
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
 use crate::convert::argument_errors;
 use crate::convert::dtype;
 use crate::convert::ndarray;
-use crate::convert::strict;
+use crate::convert::strict_mode;
 use crate::ffi::numbers;
 use crate::gil::WithoutGil;
-use crate::host::cast::{CastValues, cast_into};
-use crate::host::cpu_view;
-use crate::host::device_arrays;
-use crate::host::transfer;
+use crate::host_transfers::cast::{CastValues, cast_into};
+use crate::host_transfers::cpu_view;
+use crate::host_transfers::device_arrays;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::error::Error;
@@ -35,7 +35,7 @@ use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::selection as mask_selection;
 use pygpu_ops::ufunc::is_castable;
 
@@ -58,7 +58,7 @@ fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// not be capturing, because a capture records only kernels.
 fn uses_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
-    Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
+    Ok(device.is_cpu() && !stream_captures::is_capturing(&stream::current(device))?)
 }
 
 /// Returns the array's values on the host: a view of a CPU array, or a copy of a GPU array.
@@ -132,7 +132,7 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     let stream = stream::current(array.device());
     if is_number(value)? {
         let Some((view, mask)) = advanced_key::masked_view(py, array, items)? else { return Ok(false) };
-        let item = element_bytes::item_bytes(py, array, value)?;
+        let item = element_encoding::item_bytes(py, array, value)?;
         cast_into(py, &view, CastValues::Item(&item), Some(&mask), &stream)?;
         return Ok(true);
     }
@@ -244,7 +244,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
         return new_like(array, GpuArray::from_array(selected));
     }
     let values = values(array)?;
-    let selected = strict::without_host_arrays(|| values.get_item(host_key(key)?))
+    let selected = strict_mode::without_host_arrays(|| values.get_item(host_key(key)?))
         .map_err(|error| argument_errors::index(key, &error))?;
     let selected = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
@@ -268,7 +268,7 @@ pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
         None => value.clone(),
     };
     let values = values(array)?;
-    strict::without_host_arrays(|| values.set_item(host_key(key)?, value))
+    strict_mode::without_host_arrays(|| values.set_item(host_key(key)?, value))
         .map_err(|error| argument_errors::index(key, &error))?;
     if array.get().device().is_cpu() {
         return Ok(());

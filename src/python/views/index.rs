@@ -8,7 +8,7 @@ use super::basic_key::basic;
 use super::{assign, fields, gather};
 use crate::array::class::{GpuArray, new_view_of, new_view_with};
 use crate::fusion;
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 use pygpu_layout::Layout;
 
 #[pymethods]

@@ -9,7 +9,7 @@ pub(crate) mod basic_key;
 mod byteswap;
 pub(crate) mod copyto;
 mod cupy_methods;
-pub(crate) mod element_bytes;
+pub(crate) mod element_encoding;
 pub(crate) mod fields;
 pub(crate) mod fill;
 mod flat;

@@ -11,11 +11,11 @@ use super::key_items::is_integer;
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
 use crate::array::output_argument::OutputArg;
-use crate::convert::{dtype, ndarray, strict};
+use crate::convert::{dtype, ndarray, strict_mode};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::cast::{self, CastValues, cast_into, uses_numpy};
-use crate::host::{cpu_view, device_arrays, transfer};
-use crate::names::names;
+use crate::host_transfers::cast::{self, CastValues, cast_into, uses_numpy};
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -198,7 +198,8 @@ fn _by_numpy<'py>(
     // The name of the NumPy function may contain dots, such as `add.at`.
     let function =
         name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |object, part| object.getattr(part))?;
-    let returned = strict::without_host_arrays(|| function.call(PyTuple::new(py, given)?, keyword_views.as_ref()))?;
+    let returned =
+        strict_mode::without_host_arrays(|| function.call(PyTuple::new(py, given)?, keyword_views.as_ref()))?;
     wrap_result(&array, returned, &views)
 }
 

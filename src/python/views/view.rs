@@ -9,8 +9,8 @@ use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like, new_view, new_view_of, new_view_with};
 use crate::convert::dtype;
 use crate::convert::shape::{self, ABSENT, IntegerArgument, OrderArgument};
-use crate::host::transfer;
-use crate::names::names;
+use crate::exported_names::names;
+use crate::host_transfers::transfer;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 /// Parses an argument for axes: `None`, one integer or a sequence of integers.

@@ -1,5 +1,5 @@
 /* A HIP runtime on an NVIDIA GPU, for the tests only. Every function listed in src/backend/hip/sys.rs and
- * src/backend/vendor/symbols.rs calls the function of CUDA. With this library the HIP backend is tested with real streams,
+ * src/backend/cuda_and_hip/symbols.rs calls the function of CUDA. With this library the HIP backend is tested with real streams,
  * real asynchronous work and real errors of a driver, but not with the behaviour and the compiled code of AMD's runtime.
  *
  * These have the same numbers in HIP and CUDA and are passed unchanged: errors, kinds of copies, flags of streams, events and

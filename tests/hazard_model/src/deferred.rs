@@ -13,7 +13,7 @@ use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES, Usage};
+use crate::pending_marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES, Usage};
 
 /// Stands for the address that the launch of an operation stores in the result.
 const ADDRESS: usize = 4096;

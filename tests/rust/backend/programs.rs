@@ -59,57 +59,57 @@ mod child {
             return;
         }
         let backend = default_backend().unwrap();
-        let programs = backend.programs().unwrap();
-        images(programs);
-        functions(programs);
-        limits(programs);
+        let device_code = backend.device_code().unwrap();
+        images(device_code);
+        functions(device_code);
+        limits(device_code);
         modules(Device::new(backend, 0).unwrap());
     }
 
-    fn images(programs: &dyn Programs) {
+    fn images(device_code: &dyn DeviceCode) {
         let options = LoadOptions { max_registers: Some(32), debug: true, line_info: true };
-        let loaded = programs.load(0, IMAGE, &options).unwrap();
+        let loaded = device_code.load(0, IMAGE, &options).unwrap();
         assert_eq!((loaded.log.as_str(), alive()), ("a remark", 1));
-        unsafe { programs.unload(0, loaded.module).unwrap() };
+        unsafe { device_code.unload(0, loaded.module).unwrap() };
         assert_eq!(alive(), 0);
-        let error = programs.load(1, b".version 8.0\n// broken", &options).unwrap_err();
+        let error = device_code.load(1, b".version 8.0\n// broken", &options).unwrap_err();
         assert_eq!(error.code(), Some(200));
         assert!(error.to_string().contains("ptxas said no"), "{error}");
         for image in [&b""[..], b"nonsense", b"MZ", &[0, 1, 2, 3]] {
-            assert!(matches!(programs.load(0, image, &options), Err(Error::Value(_))));
+            assert!(matches!(device_code.load(0, image, &options), Err(Error::Value(_))));
         }
         assert_eq!(alive(), 0);
     }
 
-    fn functions(programs: &dyn Programs) {
-        let module = programs.load(0, IMAGE, &LoadOptions::default()).unwrap().module;
+    fn functions(device_code: &dyn DeviceCode) {
+        let module = device_code.load(0, IMAGE, &LoadOptions::default()).unwrap().module;
         unsafe {
-            let scale = programs.function(0, module, c"scale").unwrap();
-            assert_eq!(programs.function(0, module, c"absent").unwrap_err().code(), Some(500));
-            assert_eq!(programs.global(0, module, c"factor").unwrap().1, 16);
-            assert_eq!(programs.global(0, module, c"absent").unwrap_err().code(), Some(500));
-            let known = programs.function_attributes(0, scale).unwrap();
+            let scale = device_code.function(0, module, c"scale").unwrap();
+            assert_eq!(device_code.function(0, module, c"absent").unwrap_err().code(), Some(500));
+            assert_eq!(device_code.global(0, module, c"factor").unwrap().1, 16);
+            assert_eq!(device_code.global(0, module, c"absent").unwrap_err().code(), Some(500));
+            let known = device_code.function_attributes(0, scale).unwrap();
             assert_eq!((known.max_threads_per_block, known.static_shared_bytes), (1024, 16));
             assert_eq!((known.constant_bytes, known.local_bytes, known.registers), (102, 103, 104));
             assert_eq!((known.ptx_version, known.binary_version), (105, 106));
-            programs.set_function(0, scale, FunctionSetting::MaxDynamicSharedBytes(70000)).unwrap();
-            programs.set_function(0, scale, FunctionSetting::PreferredCarveout(-1)).unwrap();
-            programs.set_function(0, scale, FunctionSetting::CachePreference(2)).unwrap();
-            assert!(programs.set_function(0, scale, FunctionSetting::CachePreference(4)).is_err());
-            let known = programs.function_attributes(0, scale).unwrap();
+            device_code.set_function(0, scale, FunctionSetting::MaxDynamicSharedBytes(70000)).unwrap();
+            device_code.set_function(0, scale, FunctionSetting::PreferredCarveout(-1)).unwrap();
+            device_code.set_function(0, scale, FunctionSetting::CachePreference(2)).unwrap();
+            assert!(device_code.set_function(0, scale, FunctionSetting::CachePreference(4)).is_err());
+            let known = device_code.function_attributes(0, scale).unwrap();
             assert_eq!((known.max_dynamic_shared_bytes, known.preferred_carveout), (70000, -1));
-            if let Some(places) = programs.parameters(0, scale).unwrap() {
+            if let Some(places) = device_code.parameters(0, scale).unwrap() {
                 assert_eq!(places.iter().map(|place| place.size).collect::<Vec<_>>(), [8, 4, 4]);
             }
-            assert_eq!(programs.active_blocks(0, scale, 256, 3).unwrap(), 5);
-            assert_eq!(programs.suggested_shape(0, scale, 3, 0).unwrap(), (10, 1024));
-            assert_eq!(programs.suggested_shape(0, scale, 0, 64).unwrap(), (7, 64));
-            launches(programs, scale);
-            programs.unload(0, module).unwrap();
+            assert_eq!(device_code.active_blocks(0, scale, 256, 3).unwrap(), 5);
+            assert_eq!(device_code.suggested_shape(0, scale, 3, 0).unwrap(), (10, 1024));
+            assert_eq!(device_code.suggested_shape(0, scale, 0, 64).unwrap(), (7, 64));
+            launches(device_code, scale);
+            device_code.unload(0, module).unwrap();
         }
     }
 
-    unsafe fn launches(programs: &dyn Programs, scale: FunctionHandle) {
+    unsafe fn launches(device_code: &dyn DeviceCode, scale: FunctionHandle) {
         let (address, factor, count) = (0x1122u64, 1.0f32, 5i32);
         let mut pointers: [*mut c_void; 3] = [
             (&raw const address).cast_mut().cast(),
@@ -118,7 +118,7 @@ mod child {
         ];
         let mut shape = LaunchShape { grid: [1, 2, 3], block: [4, 5, 6], shared: 7, cooperative: false };
         let launch = |shape: &LaunchShape, stream, pointers: &mut [*mut c_void; 3]| unsafe {
-            programs.launch(0, scale, shape, StreamHandle(stream), pointers.as_mut_ptr())
+            device_code.launch(0, scale, shape, StreamHandle(stream), pointers.as_mut_ptr())
         };
         launch(&shape, 0x1001, &mut pointers).unwrap();
         assert_eq!(launched(), "plain scale 1,2,3 4,5,6 7 0x1001: 2211000000000000 0000803f 05000000");
@@ -133,12 +133,12 @@ mod child {
         assert!(error.contains("grid [1, 2, 3], block [4, 5, 6]") && error.contains("only a new process"), "{error}");
     }
 
-    fn limits(programs: &dyn Programs) {
-        let limits = programs.launch_limits(0).unwrap();
+    fn limits(device_code: &dyn DeviceCode) {
+        let limits = device_code.launch_limits(0).unwrap();
         assert_eq!((limits.block, limits.grid), ([1024, 512, 256], [65535; 3]));
         assert_eq!((limits.shared_per_block, limits.shared_per_block_optin), (49152, 100_000));
-        assert!(limits.cooperative && !programs.launch_limits(1).unwrap().cooperative);
-        assert_eq!(programs.device_attribute(0, 38).unwrap(), 38);
+        assert!(limits.cooperative && !device_code.launch_limits(1).unwrap().cooperative);
+        assert_eq!(device_code.device_attribute(0, 38).unwrap(), 38);
     }
 
     /// Tests `Module`, the layer above the backend: names of functions, shapes of launches, and unloading.
@@ -172,9 +172,9 @@ mod child {
         assert_eq!(DType::new(ScalarType::Float32).itemsize(), 4);
         assert_eq!(alive(), 1);
         drop((module, scale));
-        pygpu::memory::retired::sweep(device);
+        pygpu::memory::retired_objects::sweep(device);
         assert_eq!(alive(), 1, "to unload it now might stop the host");
-        pygpu::memory::retired::synchronize(device).unwrap();
+        pygpu::memory::retired_objects::synchronize(device).unwrap();
         assert_eq!(alive(), 0);
     }
 
@@ -187,8 +187,8 @@ mod child {
         // Set this variable first, because PyGPU reads its settings only once.
         let folder = tempfile::tempdir().unwrap();
         unsafe { std::env::set_var("PYGPU_CACHE_DIR", folder.path()) };
-        let programs = default_backend().unwrap().programs().unwrap();
-        let compiler = programs.compiler(&[]).unwrap();
+        let device_code = default_backend().unwrap().device_code().unwrap();
+        let compiler = device_code.compiler(&[]).unwrap();
         assert_eq!((compiler.name(), compiler.version()), ("nvrtc", "12.34"));
         let options = [CompileOption::Define("N".into(), Some("3".into())), CompileOption::FastMath];
         let expressions = ["k<int>".to_owned()];
@@ -248,8 +248,8 @@ mod child {
         if is_alone() {
             return;
         }
-        let programs = default_backend().unwrap().programs().unwrap();
-        match programs.compiler(&[PathBuf::from("/no/such/libnvrtc.so.12")]) {
+        let device_code = default_backend().unwrap().device_code().unwrap();
+        match device_code.compiler(&[PathBuf::from("/no/such/libnvrtc.so.12")]) {
             Ok(compiler) => eprintln!("skipped: this machine has an NVRTC in {}", compiler.path()),
             Err(error) => {
                 let text = error.to_string();

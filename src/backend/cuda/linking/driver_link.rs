@@ -3,8 +3,8 @@
 use super::super::driver::Cuda;
 use super::super::modules::Jit;
 use super::super::sys::{CUjitInputType as Kind, CUlinkState};
+use crate::cuda_and_hip::Driver;
 use crate::error_codes::SUCCESS;
-use crate::vendor::Driver;
 use crate::{Compiled, LinkInput, LinkKind, LoadOptions};
 use pygpu_base::error::{Error, Result};
 

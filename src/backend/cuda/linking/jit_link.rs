@@ -3,8 +3,8 @@
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::vendor::DriverCallGuard;
-use crate::vendor::loader::symbol_table;
+use crate::cuda_and_hip::DriverCallGuard;
+use crate::cuda_and_hip::loader::symbol_table;
 use crate::{Compiled, Library, LinkInput, LinkKind, LoadOptions};
 use pygpu_base::settings::{Settings, Variable};
 use pygpu_base::small_sort;

@@ -11,7 +11,7 @@ use super::driver::Cuda;
 use super::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
 };
-use crate::vendor::Driver;
+use crate::cuda_and_hip::Driver;
 use crate::{Compiled, Compiler, LinkInput, LoadOptions};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;

@@ -5,14 +5,14 @@
 //! NVRTC has no default search path for headers. Therefore PyGPU passes the header folders of NVRTC's toolkit for a
 //! source with includes.
 
-pub mod search;
+pub mod library_search;
 
 use std::ffi::{c_char, c_int};
 use std::time::SystemTime;
 
-use crate::vendor::DriverCallGuard;
-use crate::vendor::loader::symbol_table;
-use crate::vendor::rtc::{self, Program, RtcFunctions, RtcHandle as nvrtcProgram, SUCCESS};
+use crate::cuda_and_hip::DriverCallGuard;
+use crate::cuda_and_hip::loader::symbol_table;
+use crate::cuda_and_hip::rtc::{self, Program, RtcFunctions, RtcHandle as nvrtcProgram, SUCCESS};
 use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
@@ -157,7 +157,7 @@ impl Compiler for Nvrtc {
             options.extend(spelled(option)?);
         }
         if rtc::may_include(request) {
-            let folders = search::header_folders(&self.path, settings::get());
+            let folders = library_search::header_folders(&self.path, settings::get());
             options.extend(folders.iter().map(|folder| format!("-I{}", folder.display())));
         }
         Ok(options)
@@ -182,7 +182,7 @@ impl Compiler for Nvrtc {
         } else {
             program.bytes(api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN, "nvrtcGetCUBIN")?
         };
-        let own = rtc::places(request, &search::header_folders(&self.path, settings::get()));
+        let own = rtc::places(request, &library_search::header_folders(&self.path, settings::get()));
         let read = own.and_then(|own| own.fingerprints(request.source, begun));
         Ok(Compiled { image, log, lowered, read })
     }

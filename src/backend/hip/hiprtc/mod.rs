@@ -3,15 +3,15 @@
 //! Only architectures reported by the runtime may be passed to hiprtc: version 5.2 ends the process for an unknown
 //! architecture.
 
-pub mod search;
+pub mod library_search;
 
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::vendor::DriverCallGuard;
-use crate::vendor::loader::symbol_table;
-use crate::vendor::rtc::{self, Program, RtcFunctions, RtcHandle as hiprtcProgram, SUCCESS};
+use crate::cuda_and_hip::DriverCallGuard;
+use crate::cuda_and_hip::loader::symbol_table;
+use crate::cuda_and_hip::rtc::{self, Program, RtcFunctions, RtcHandle as hiprtcProgram, SUCCESS};
 use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;

@@ -117,7 +117,7 @@ struct pygpu_cpu_task {
     const char *kernel;
     void (*run)(const void *arguments);  // runs one thread from start to end, or a whole block
     const void *arguments;
-    unsigned is_whole;  // whether `run` runs all threads of a block in loops (regions.h)
+    unsigned is_whole;  // whether `run` runs all threads of a block in loops (barrier_regions.h)
 };
 
 // A row of threads, which run one after another: the three-dimensional index of the first thread, its linear number

@@ -98,8 +98,8 @@ unsigned starter_count;
 
 __thread Processor *here;
 
-#include "faults_calls.h"
-#include "helpers.h"
+#include "fault_handling.h"
+#include "helper_threads.h"
 
 unsigned long long nanoseconds() {
     timespec now;

@@ -4,7 +4,7 @@ use super::{PendingQueue, large_operands, lock, own};
 use crate::fusion::limits::limit;
 use crate::fusion::node::DeferredNode;
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{self, FlushReason, NodeId, Pending, Scope};
+use pygpu_base::flush_points::{self, FlushReason, NodeId, Pending, Scope};
 use pygpu_memory::{Allocation, pool};
 
 /// Whether code outside PyGPU can access an operation's operands and target when the operation is queued.
@@ -43,7 +43,7 @@ pub fn push(
     block: &Allocation,
 ) -> std::result::Result<Visibility, (Box<DeferredNode>, Obstacle)> {
     let own = own();
-    flush::begin_use();
+    flush_points::begin_use();
     let mut queues = lock();
     let is_read_elsewhere = node.target.as_ref().is_some_and(|target| queues.is_read_beside(own, target.allocation()));
     let bytes = node.layout.nbytes() as usize;

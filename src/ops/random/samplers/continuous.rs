@@ -3,9 +3,9 @@
 //! `tools/random_kernels.py` translates this file to CUDA. The macro `functions!` also compiles it for processors with
 //! FMA. Each loop ends for all parameters, including NaN.
 
-use super::machine::*;
-use super::mathematics::*;
-use super::units::*;
+use super::elementary_functions::*;
+use super::reproducible_operations::*;
+use super::standard_distributions::*;
 
 functions! {
     /// Returns the constants of the method of Marsaglia and Tsang for gamma-distributed numbers.

@@ -5,9 +5,9 @@
 //! FMA. Each loop ends for all parameters, including NaN.
 
 use super::continuous::*;
-use super::machine::*;
-use super::mathematics::*;
-use super::units::*;
+use super::elementary_functions::*;
+use super::reproducible_operations::*;
+use super::standard_distributions::*;
 
 /// If a parameter exceeds this limit, a normal approximation replaces the rejection method, whose sums of logarithms
 /// would be too inexact to decide a rejection. The relative error of the approximation is below 1e-6.

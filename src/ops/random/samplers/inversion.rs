@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-use super::mathematics::{ln, ln_1p};
+use super::elementary_functions::{ln, ln_1p};
 
 /// Number of different 32-bit words.
 const WORDS: f64 = 4_294_967_296.0;

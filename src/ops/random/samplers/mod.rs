@@ -3,19 +3,22 @@
 //! The host runs these functions. GPUs run their translation to CUDA, which `tools/random_kernels.py` writes. Both use
 //! only operations that are exact or rounded once, so that every decision is the same on each backend.
 
-mod machine;
+mod reproducible_operations;
 
 use super::stream_position::KEYS;
-pub(super) use machine::Words;
-use machine::{First, Shared};
 pub(super) use plain::inversion::{Row, Table, exponential_rows, normal_rows};
+pub(super) use reproducible_operations::Words;
+use reproducible_operations::{First, Shared};
 
 /// CUDA source of the operations and elementary functions. Each part uses only the parts before it.
-pub(super) const ELEMENTARY: [&str; 3] =
-    [include_str!("machine.cu"), include_str!("mathematics.cu"), include_str!("units.cu")];
+pub(super) const ELEMENTARY: [&str; 3] = [
+    include_str!("reproducible_operations.cu"),
+    include_str!("elementary_functions.cu"),
+    include_str!("standard_distributions.cu"),
+];
 /// CUDA source of the samplers, which follows `ELEMENTARY`.
 pub(super) const SAMPLERS: [&str; 3] =
-    [include_str!("continuous.cu"), include_str!("discrete.cu"), include_str!("quick.cu")];
+    [include_str!("continuous.cu"), include_str!("discrete.cu"), include_str!("first_word_samplers.cu")];
 
 /// Passes each sampler to a macro: the variant, the function with its parameters, and the type of the result.
 macro_rules! with_samplers {
@@ -283,19 +286,19 @@ macro_rules! functions {
 #[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
 #[allow(clippy::manual_range_contains, reason = "also CUDA")]
 mod plain {
-    use super::{Bits, Sampler, Sampling, Table, machine};
+    use super::{Bits, Sampler, Sampling, Table, reproducible_operations};
     use continuous::*;
     use discrete::*;
-    use mathematics::*;
-    use units::*;
+    use elementary_functions::*;
+    use standard_distributions::*;
 
     mod continuous;
     mod discrete;
-    pub(in super::super) mod inversion;
-    mod mathematics;
+    mod elementary_functions;
     #[allow(dead_code, reason = "kernels call these functions")]
-    mod quick;
-    mod units;
+    mod first_word_samplers;
+    pub(in super::super) mod inversion;
+    mod standard_distributions;
 
     with_samplers!(entry_points);
 }
@@ -314,18 +317,18 @@ macro_rules! functions {
 #[allow(clippy::manual_range_contains, reason = "also CUDA")]
 #[allow(clippy::duplicate_mod, reason = "the same functions, for another processor")]
 mod fused {
-    use super::{Bits, Sampler, Sampling, Table, machine};
+    use super::{Bits, Sampler, Sampling, Table, reproducible_operations};
     use continuous::*;
     use discrete::*;
-    use mathematics::*;
-    use units::*;
+    use elementary_functions::*;
+    use standard_distributions::*;
 
     mod continuous;
     mod discrete;
-    mod mathematics;
+    mod elementary_functions;
     #[allow(dead_code, reason = "kernels call these functions")]
-    mod quick;
-    mod units;
+    mod first_word_samplers;
+    mod standard_distributions;
 
     with_samplers!(entry_points);
 }

@@ -2,8 +2,8 @@
 
 use super::plan::{self, INPUT, OUT, ScanPlan, ScanStrategy};
 use super::source;
+use crate::reductions::reduction_table::ReductionEntry;
 use crate::reductions::source::ReductionTypes;
-use crate::reductions::table::ReductionEntry;
 use crate::reductions::{self, plan::OperandAddresses};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;

@@ -3,14 +3,14 @@
 use super::plan::{INPUT, OUT, ScanPlan, ScanStrategy};
 use crate::elementwise_kernel;
 use crate::kernel_source;
+use crate::reductions::reduction_table::ReductionEntry;
 use crate::reductions::source::{KernelName, ReductionTypes, definitions, offset, spelled};
-use crate::reductions::table::ReductionEntry;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::KernelSource;
 
 /// Templates of the scan kernels. Their placeholders are replaced by names and code.
-const ALONG: &str = include_str!("along.cu");
-const ACROSS: &str = include_str!("across.cu");
+const ALONG: &str = include_str!("row_scan.cu");
+const ACROSS: &str = include_str!("column_scan.cu");
 
 /// Returns the size in bytes of a scan's state, the intermediate value to which elements are joined.
 pub fn state_bytes(row: &ReductionEntry, computed: ScalarType) -> usize {

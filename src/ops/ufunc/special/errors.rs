@@ -4,7 +4,7 @@ use super::header::Header;
 use super::{SpecialFunction, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
-static NORMAL: Header = Header::of(include_str!("../../include/special/normal.h"), &[]);
+static NORMAL: Header = Header::of(include_str!("../../include/special/normal_distribution.h"), &[]);
 static ERROR: Header = Header::of(include_str!("../../include/special/error.h"), &[&xsf::FADDEEVA]);
 
 /// Table entries of the special functions that this file defines.

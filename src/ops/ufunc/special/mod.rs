@@ -18,7 +18,7 @@ mod xsf;
 static POLYNOMIAL: Header = Header::of(include_str!("../../include/special/polynomial.h"), &[&xsf::MULTIPLY_ADD]);
 
 use self::header::Header;
-use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
+use super::ufunc_table::{HostEvaluation, Output, ScalarRule, TypeSet, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::*;
 
 /// Describes a special function by its table entry and the parts of its docstring.
@@ -44,13 +44,13 @@ impl SpecialFunction {
 }
 
 /// Types whose values float32 can represent.
-const SMALL: Kinds = Kinds::of(&[Bool, Int8, UInt8, Int16, UInt16, Float16]);
-const INTEGERS: Kinds = Kinds::of(&[Int32, UInt32, Int64, UInt64]);
+const SMALL: TypeSet = TypeSet::of(&[Bool, Int8, UInt8, Int16, UInt16, Float16]);
+const INTEGERS: TypeSet = TypeSet::of(&[Int32, UInt32, Int64, UInt64]);
 /// Operand types for which a function computes in float32.
-const SINGLE: Kinds = Kinds::of(&[BFloat16, Float32]);
-const DOUBLE: Kinds = Kinds::of(&[Float64]);
-const REAL: Kinds = Kinds::of(&[BFloat16, Float32, Float64]);
-const COMPLEX: Kinds = Kinds::of(&[Complex64, Complex128]);
+const SINGLE: TypeSet = TypeSet::of(&[BFloat16, Float32]);
+const DOUBLE: TypeSet = TypeSet::of(&[Float64]);
+const REAL: TypeSet = TypeSet::of(&[BFloat16, Float32, Float64]);
+const COMPLEX: TypeSet = TypeSet::of(&[Complex64, Complex128]);
 
 /// Implementations (loops) for operands of small integer types and float16, which compute in float32.
 const fn small(second: Option<&'static str>) -> UfuncGroup {
@@ -84,7 +84,7 @@ const fn complex(text: &'static str, weight: u8) -> UfuncGroup {
 }
 
 const fn group(
-    kinds: Kinds,
+    kinds: TypeSet,
     output: Output,
     text: &'static str,
     second: Option<&'static str>,

@@ -8,7 +8,7 @@ use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
 use crate::runtime::device::{PyDevice, make_current};
-use pygpu_base::flush::FlushReason;
+use pygpu_base::flush_points::FlushReason;
 
 /// Calls a function of `PyGPU._cupy.cuda.device` with the device as its argument.
 fn call<'py>(device: &Bound<'py, PyDevice>, function: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {

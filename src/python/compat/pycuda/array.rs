@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::array::class::{GpuArray, new_like};
-use crate::host::transfer;
+use crate::host_transfers::transfer;
 use crate::operators::parametric_functions;
 use crate::py_once::intern;
 use crate::runtime::current_stream::CurrentStreamGuard;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::kernel::module::PyKernelModule;
 use crate::kernel::source::{load_quietly, options as parse_options};
-use crate::names::names;
 use crate::runtime::compiler::with_compiler;
 use crate::runtime::device as device_argument;
 use pygpu_backend::BackendKind;
@@ -126,11 +126,11 @@ fn compile_source<'py>(
 /// Queries a device attribute by CUDA's number. CUDA's driver and the CPU backend use these numbers. On AMD devices the
 /// result is the equivalent limit or property.
 fn attribute(device: Device, number: i32) -> Result<i32> {
-    let programs = device.backend().programs()?;
+    let device_code = device.backend().device_code()?;
     if device.kind() != BackendKind::Hip {
-        return programs.device_attribute(device.index(), number);
+        return device_code.device_attribute(device.index(), number);
     }
-    let limits = programs.launch_limits(device.index())?;
+    let limits = device_code.launch_limits(device.index())?;
     let properties = device.properties()?;
     let clamped = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
     Ok(match number {
@@ -154,7 +154,7 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
         75 => properties.compute_capability.0,
         76 => properties.compute_capability.1,
         115 => i32::from(properties.memory_pools),
-        _ => return programs.device_attribute(device.index(), number),
+        _ => return device_code.device_attribute(device.index(), number),
     })
 }
 

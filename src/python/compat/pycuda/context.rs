@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::runtime::device as device_argument;
 use pygpu_backend::{LinkInput, LinkKind, LoadOptions};
 use pygpu_device::Device;
@@ -37,7 +37,7 @@ fn current_device(py: Python<'_>) -> PyResult<Device> {
 #[pyo3(signature = (number: "int") -> "int")]
 fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
     let device = current_device(py)?;
-    py.without_gil(|| device.backend().programs()?.limit(device.index(), number))
+    py.without_gil(|| device.backend().device_code()?.limit(device.index(), number))
         .map_err(|error| errors::as_logic(py, error.into()))
 }
 
@@ -58,7 +58,7 @@ fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
 #[pyo3(signature = (number: "int", value: "int") -> "None")]
 fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> {
     let device = current_device(py)?;
-    py.without_gil(|| device.backend().programs()?.set_limit(device.index(), number, value))
+    py.without_gil(|| device.backend().device_code()?.set_limit(device.index(), number, value))
         .map_err(|error| errors::as_logic(py, error.into()))
 }
 
@@ -78,7 +78,7 @@ fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> 
 #[pyo3(signature = () -> "int")]
 fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
     let device = current_device(py)?;
-    Ok(py.without_gil(|| device.backend().programs()?.cache_preference(device.index()))?)
+    Ok(py.without_gil(|| device.backend().device_code()?.cache_preference(device.index()))?)
 }
 
 /// Set the cache preference of the current device: L1 cache or shared memory.
@@ -96,7 +96,7 @@ fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
 #[pyo3(signature = (preference: "int") -> "None")]
 fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()> {
     let device = current_device(py)?;
-    py.without_gil(|| device.backend().programs()?.set_cache_preference(device.index(), preference))
+    py.without_gil(|| device.backend().device_code()?.set_cache_preference(device.index(), preference))
         .map_err(|error| errors::as_logic(py, error.into()))
 }
 
@@ -120,7 +120,7 @@ fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()>
 #[pyo3(signature = (device: "DeviceLike" = None) -> "int")]
 fn context_handle(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let device = device_argument::from_argument(py, device)?;
-    Ok(py.without_gil(|| device.backend().programs()?.context(device.index()))?)
+    Ok(py.without_gil(|| device.backend().device_code()?.context(device.index()))?)
 }
 
 fn link_kind(number: i32) -> PyResult<LinkKind> {
@@ -183,7 +183,7 @@ fn link<'py>(
     }
     let inputs: Vec<LinkInput<'_>> =
         owned.iter().map(|(kind, data, name)| LinkInput { kind: *kind, data, name }).collect();
-    let linked = py.without_gil(|| device.backend().programs()?.link(device.index(), &inputs, &options))?;
+    let linked = py.without_gil(|| device.backend().device_code()?.link(device.index(), &inputs, &options))?;
     Ok((PyBytes::new(py, &linked.image), linked.log))
 }
 

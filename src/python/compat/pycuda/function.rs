@@ -16,12 +16,12 @@ use crate::array::class::GpuArray;
 use crate::atexit::{Detached, DriverObject};
 use crate::convert::dtype as dtypes;
 use crate::errors;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::kernel::call::pack::{self, ArgumentCheck};
+use crate::kernel::call::argument_packing::{self, ArgumentCheck, call_with_blocks};
 use crate::kernel::class::{PyKernel, parameters};
-use crate::kernel::config::PyLaunchConfig;
 use crate::kernel::dimensions::{extent, parse_u32};
-use crate::names::names;
+use crate::kernel::launch_config::PyLaunchConfig;
 use crate::py_once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_backend::{EventFlags, LaunchShape};
@@ -171,10 +171,10 @@ impl PyFunction {
         let launched = match &self.references {
             Some(references) if references.get().are_used() => {
                 references.get().prepare(py, stream).and_then(|blocks| {
-                    pack::call_with_blocks(kernel.function(), shape, stream, args, ArgumentCheck::Lenient, blocks)
+                    call_with_blocks(kernel.function(), shape, stream, args, ArgumentCheck::Lenient, blocks)
                 })
             }
-            _ => pack::call(kernel.function(), shape, stream, args, ArgumentCheck::Lenient),
+            _ => argument_packing::call(kernel.function(), shape, stream, args, ArgumentCheck::Lenient),
         };
         launched.map_err(|error| errors::as_logic(py, error))
     }

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 
 use crate::atexit::{self, Detached};
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::kernel::call::pack::LaunchUses;
+use crate::kernel::call::argument_packing::LaunchUses;
 use crate::kernel::module::PyKernelModule;
-use crate::names::names;
 use crate::texture::object;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -25,7 +25,7 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::Module;
 use pygpu_layout::{self as layout, Layout};
 use pygpu_memory::texture::KernelObject;
-use pygpu_memory::{Access, Allocation, capture};
+use pygpu_memory::{Access, Allocation, stream_captures};
 
 /// A module variable that represents a texture or surface, and the texture or surface object whose handle it contains.
 struct TextureBinding {
@@ -113,7 +113,7 @@ impl TextureReferences {
     }
 
     fn write(&self, bindings: &[Arc<TextureBinding>], stream: &Stream) -> Result<LaunchUses> {
-        if capture::is_capturing(stream)? {
+        if stream_captures::is_capturing(stream)? {
             self.is_captured.store(true, Ordering::Relaxed);
         }
         let must_write = self.is_captured.load(Ordering::Relaxed);

@@ -6,10 +6,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::argument_errors;
+use super::argument_packing::{ArgumentCheck, CallContext, access_of};
 use super::host_arguments::{self, CopyDirections, HostArgument};
-use super::pack::{ArgumentCheck, CallContext, access_of};
 use super::pointer_holders::{HolderHandler, foreign_pointer, managed_pointer};
-use super::values::{self, HostScalar};
+use super::scalar_values::{self, HostScalar};
 use crate::array::array_argument;
 use crate::callback::SendPyObject;
 use crate::ffi::ndarray::is_numpy_scalar;
@@ -42,7 +42,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
                     "{label}: None is a null pointer, and the parameter is none"
                 )));
             }
-            values::push_address(&mut self.arguments, 0);
+            scalar_values::push_address(&mut self.arguments, 0);
             return Ok(());
         }
         if let Some((host, directions)) = host_arguments::host_argument(value)? {
@@ -68,29 +68,29 @@ impl<'a, 'py> CallContext<'a, 'py> {
             return self.add_ndarray(position, parameter, array);
         }
         if is_numpy_scalar(value) {
-            let (dtype, bytes) = values::numpy_bytes(value)?;
+            let (dtype, bytes) = scalar_values::numpy_bytes(value)?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, value);
         }
-        if let Some(bytes) = values::ctypes_bytes(value)? {
+        if let Some(bytes) = scalar_values::ctypes_bytes(value)? {
             return self.add_bytes(position, parameter, None, &bytes, value);
         }
         if may_be_address {
             if let Some((handler, memory)) = HolderHandler::from_python(value)? {
-                values::push_address(&mut self.arguments, memory.address());
-                self.extras().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
-                self.extras().handlers.push(handler);
+                scalar_values::push_address(&mut self.arguments, memory.address());
+                self.rare_data().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
+                self.rare_data().handlers.push(handler);
                 return Ok(());
             }
             if let Some(array) = import::device_array(value)? {
                 self.check_array(position, parameter, &array)?;
-                values::push_address(&mut self.arguments, array.address());
-                self.extras().foreign.push((array, access_of(parameter)));
+                scalar_values::push_address(&mut self.arguments, array.address());
+                self.rare_data().foreign.push((array, access_of(parameter)));
                 return Ok(());
             }
             if let Some(memory) = foreign_pointer(value)? {
-                values::push_address(&mut self.arguments, memory.address());
-                self.extras().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
-                self.extras().owners.push(SendPyObject::new(value.clone().unbind()));
+                scalar_values::push_address(&mut self.arguments, memory.address());
+                self.rare_data().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
+                self.rare_data().owners.push(SendPyObject::new(value.clone().unbind()));
                 return Ok(());
             }
         }
@@ -129,8 +129,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
             && !is_value
             && let Some(address) = managed_pointer(array)?
         {
-            values::push_address(&mut self.arguments, address);
-            self.extras().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
+            scalar_values::push_address(&mut self.arguments, address);
+            self.rare_data().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
             return Ok(());
         }
         let is_struct = match parameter.map(|parameter| parameter.kind) {
@@ -139,12 +139,12 @@ impl<'a, 'py> CallContext<'a, 'py> {
             Some(_) => false,
         };
         if is_value && array.ndim() > 0 && array.len() == 1 {
-            let (dtype, bytes) = values::numpy_bytes(array.as_any())?;
+            let (dtype, bytes) = scalar_values::numpy_bytes(array.as_any())?;
             let number = array.call_method0(intern!(array.py(), "item"))?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, &number);
         }
         if array.ndim() == 0 || is_struct {
-            let (dtype, bytes) = values::numpy_bytes(array.as_any())?;
+            let (dtype, bytes) = scalar_values::numpy_bytes(array.as_any())?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
         }
         Err(PyTypeError::new_err(format!(
@@ -189,7 +189,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             )?);
         }
         if let Some(wide) = self.arguments.push_wide(bytes) {
-            self.extras().wide.push(wide);
+            self.rare_data().wide.push(wide);
         }
         Ok(())
     }
@@ -203,8 +203,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
     ) -> PyResult<()> {
         let temporary = directions.enter(host, self.stream)?;
         self.check_array(position, parameter, temporary.array())?;
-        values::push_address(&mut self.arguments, temporary.array().address());
-        self.extras().host.push((temporary, access_of(parameter)));
+        scalar_values::push_address(&mut self.arguments, temporary.array().address());
+        self.rare_data().host.push((temporary, access_of(parameter)));
         Ok(())
     }
 

@@ -8,14 +8,14 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::names::names;
 use crate::py_once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 
 /// Host array as a kernel argument: the native base of `In`, `Out` and `InOut`, and of classes derived from them.
 ///
@@ -152,7 +152,7 @@ impl CopyDirections {
         let buffer = ndarray::host_buffer(&host, dtype.itemsize())?;
         let is_read = self.is_read;
         let device: Result<Array> = py.without_gil(|| {
-            capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
+            stream_captures::refuse("an argument of host memory (In, Out, InOut)", stream)?;
             let array = Array::on_new_memory(buffer.layout.dense_like(), dtype, stream.clone())?;
             if is_read {
                 // SAFETY: the caller keeps the ndarray alive until the launch has waited for the stream. A copy from

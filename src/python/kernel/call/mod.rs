@@ -3,15 +3,15 @@
 use pyo3::prelude::*;
 
 pub(crate) mod argument_errors;
+pub(crate) mod argument_packing;
 mod foreign_arguments;
 pub(crate) mod host_arguments;
-mod launch_extras;
-mod launch_with_extras;
+mod launch_with_rare_data;
 mod number_conversion;
-pub(crate) mod pack;
 pub(crate) mod pointer_holders;
+mod rare_argument_data;
+pub(crate) mod scalar_values;
 mod texture;
-pub(crate) mod values;
 
 /// Adds the classes of kernel arguments to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

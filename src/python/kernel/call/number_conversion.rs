@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::pack::CallContext;
-use super::values;
+use super::argument_packing::CallContext;
+use super::scalar_values;
 use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
@@ -23,7 +23,7 @@ impl CallContext<'_, '_> {
                 "{}: {value} is no pointer: give an array or an address",
                 argument_label()
             ))),
-            Some(ParameterKind::Scalar(kind)) if values::is_integer(kind) => Err(PyTypeError::new_err(format!(
+            Some(ParameterKind::Scalar(kind)) if scalar_values::is_integer(kind) => Err(PyTypeError::new_err(format!(
                 "{}: {value} is no integer; write int({value}), or numpy.{}({value})",
                 argument_label(),
                 DType::new(kind).name()
@@ -34,7 +34,7 @@ impl CallContext<'_, '_> {
                 DType::new(kind).name(),
                 DType::new(kind).name()
             ))),
-            _ => Err(PyTypeError::new_err(format!("{}: {}", argument_label(), values::advice(value)))),
+            _ => Err(PyTypeError::new_err(format!("{}: {}", argument_label(), scalar_values::advice(value)))),
         }
     }
 }

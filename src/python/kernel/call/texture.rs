@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::pack::CallContext;
+use super::argument_packing::CallContext;
 use crate::texture::object;
 use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::{Parameter, ParameterKind};

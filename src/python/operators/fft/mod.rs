@@ -10,10 +10,10 @@ use pyo3::types::PyDict;
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
 use crate::convert::argument_errors;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
-use crate::host::cpu_view;
+use crate::host_transfers::cpu_view;
 use crate::library_search::search_paths;
-use crate::names::names;
 use crate::py_once::intern;
 use axes::{FftAxes, FftFunction};
 use pygpu_array::Array;
@@ -22,7 +22,7 @@ use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream;
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::fft::{self, FftProblem, Transform, plans};
 use pygpu_ops::ufunc::Casting;
 
@@ -183,7 +183,7 @@ fn transform_with_numpy<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = operand.py();
     let array = operand.get().array(py)?;
-    capture::refuse(
+    stream_captures::refuse(
         "a Fourier transform of an array in host memory, which NumPy makes at once",
         &stream::current(array.device()),
     )?;

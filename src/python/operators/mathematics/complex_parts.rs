@@ -7,7 +7,7 @@ use pyo3::types::PyEllipsis;
 use crate::array::class::{GpuArray, new_view_of};
 use crate::array::output_argument::OutputArg;
 use crate::create::like;
-use crate::names::names;
+use crate::exported_names::names;
 use crate::operators::parametric_functions::{compute, output_keywords};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};

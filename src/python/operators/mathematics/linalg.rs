@@ -4,9 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
+use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::library_search::search_paths;
-use crate::names::names;
 use pygpu_backend::libraries::{self, FactorizationKind};
 use pygpu_device::stream;
 use pygpu_ops::linalg::{self, FactorizeRequest};

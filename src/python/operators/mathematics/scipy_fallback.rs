@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
-use super::super::on_device::{Targets, UfuncLoop};
 use super::super::operand::{OperandValues, UfuncOperand};
+use super::super::ufunc_launch::{Targets, UfuncLoop};
 use crate::convert::dtype;
-use crate::host::cpu_view;
+use crate::host_transfers::cpu_view;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::super::ufunc::Ufunc;
-use crate::names::names;
+use crate::exported_names::names;
 use pygpu_ops::ufunc::special::{self, SpecialFunction};
 
 /// Returns the docstring of a function.

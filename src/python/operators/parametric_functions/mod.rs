@@ -13,16 +13,16 @@ use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::GpuArray;
 use crate::convert::argument_errors;
-use crate::kernel::call::values;
-use crate::names::names;
+use crate::exported_names::names;
+use crate::kernel::call::scalar_values;
 use crate::py_once::intern;
 use pygpu_base::dtype::ScalarType;
-use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
+use pygpu_ops::ufunc::{UfuncEntry, builtin_row, ufunc_table};
 
 /// Returns the entry (in the table of ufuncs) of a NumPy ufunc for which PyGPU has a function instead of a `Ufunc`
 /// object, i.e. `clip`.
 pub(super) fn entry_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
-    (name == "clip").then_some(&table::CLIP)
+    (name == "clip").then_some(&ufunc_table::CLIP)
 }
 
 /// Returns the scalar type of an array; `None` for objects other than PyGPU arrays.
@@ -77,7 +77,7 @@ fn choose<'py>(
             Some(_) => Err(PyValueError::new_err("either both or neither of x and y should be given")),
         };
     };
-    compute(&table::WHERE, &[condition, x, y], &UfuncKeywords::default())
+    compute(&ufunc_table::WHERE, &[condition, x, y], &UfuncKeywords::default())
 }
 
 /// Returns a limit of `clip`; `None` if no limit was passed, or if every value of the array's integer type is within
@@ -88,10 +88,11 @@ fn limit<'a, 'py>(
     is_least: bool,
 ) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
     let Some(object) = bound.filter(|object| !object.is_none()) else { return Ok(None) };
-    let Some(kind) = kind_of(a).filter(|kind| values::is_integer(*kind) && *kind != ScalarType::Bool) else {
+    let Some(kind) = kind_of(a).filter(|kind| scalar_values::is_integer(*kind) && *kind != ScalarType::Bool) else {
         return Ok(Some(object));
     };
-    let is_beyond = object.is_instance_of::<PyInt>() && !values::is_in_range(kind, object) && object.lt(0)? == is_least;
+    let is_beyond =
+        object.is_instance_of::<PyInt>() && !scalar_values::is_in_range(kind, object) && object.lt(0)? == is_least;
     Ok((!is_beyond).then_some(object))
 }
 
@@ -129,7 +130,7 @@ pub(super) fn clip<'py>(
         keywords.set_item("out", out)?;
     }
     let (entry, operands) = match (limit(a, min, true)?, limit(a, max, false)?) {
-        (Some(least), Some(most)) => (&table::CLIP, vec![a, least, most]),
+        (Some(least), Some(most)) => (&ufunc_table::CLIP, vec![a, least, most]),
         (Some(least), None) => (const { builtin_row("maximum") }, vec![a, least]),
         (None, Some(most)) => (const { builtin_row("minimum") }, vec![a, most]),
         (None, None) => (const { builtin_row("positive") }, vec![a]),
@@ -155,7 +156,7 @@ pub(super) fn clip<'py>(
 #[pyfunction]
 #[pyo3(signature = (z: "Operand", deg: "bool" = false) -> "GPUArray")]
 fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
-    compute(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &UfuncKeywords::default())
+    compute(if deg { &ufunc_table::ANGLE_IN_DEGREES } else { &ufunc_table::ANGLE }, &[z], &UfuncKeywords::default())
 }
 
 /// Computes ``x * a + y * b`` in one launch. The operands are ``[x, a, y, b]``.
@@ -166,7 +167,7 @@ pub(crate) fn weighted_sum<'py>(
     [x, a, y, b]: [&Bound<'py, PyAny>; 4],
     out: Option<&Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    Ok(compute(&table::WEIGHTED_SUM, &[x, a, y, b], &output_keywords(out))?.cast_into()?)
+    Ok(compute(&ufunc_table::WEIGHTED_SUM, &[x, a, y, b], &output_keywords(out))?.cast_into()?)
 }
 
 names! {

@@ -7,11 +7,11 @@ use super::super::ufunc_call::UfuncKeywords;
 use super::compute;
 use crate::array::array_argument::{self, ArrayArg};
 use crate::array::class::{GpuArray, new_like};
-use crate::host::transfer;
-use crate::names::names;
+use crate::exported_names::names;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use pygpu_base::dtype::ScalarType;
-use pygpu_ops::ufunc::table;
+use pygpu_ops::ufunc::ufunc_table;
 
 /// The replacement of NaN, or of one of the infinities.
 enum Replacement<'py> {
@@ -145,7 +145,7 @@ fn replace<'py>(
     keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (nan, above, below) = (nan.operand(part)?, above.operand(part)?, below.operand(part)?);
-    compute(&table::NAN_TO_NUM, &[part, &nan, &above, &below], keywords)
+    compute(&ufunc_table::NAN_TO_NUM, &[part, &nan, &above, &below], keywords)
 }
 
 names! {

@@ -10,13 +10,13 @@ use super::{compute, output_keywords};
 use crate::array::array_argument;
 use crate::array::class::GpuArray;
 use crate::array::output_argument::OutputArg;
-use crate::kernel::call::values;
-use crate::names::names;
+use crate::exported_names::names;
+use crate::kernel::call::scalar_values;
 use crate::py_once::intern;
 use crate::views::copyto;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, tuple_text};
-use pygpu_ops::ufunc::{PromotionOperand, builtin_row, table};
+use pygpu_ops::ufunc::{PromotionOperand, builtin_row, ufunc_table};
 
 /// Returns the dtype to which NumPy converts an operand; `None` for an object of a type that NumPy's ufuncs do not
 /// accept.
@@ -59,7 +59,7 @@ impl Scale {
         is_integer: bool,
         keywords: &UfuncKeywords<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let entry = if self.is_factor { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };
+        let entry = if self.is_factor { &ufunc_table::ROUND_BEHIND } else { &ufunc_table::ROUND_BEFORE };
         let scale = match is_integer {
             true => 10i64.checked_pow(self.exponent).unwrap_or(i64::MAX).into_pyobject(a.py())?.into_any(),
             false => self.float().into_pyobject(a.py())?.into_any(),
@@ -146,7 +146,7 @@ pub(crate) fn rounded<'py>(
     {
         check_shape(a, out)?;
     }
-    let is_integer = kind.is_some_and(|kind| values::is_integer(kind) && kind != ScalarType::Bool);
+    let is_integer = kind.is_some_and(|kind| scalar_values::is_integer(kind) && kind != ScalarType::Bool);
     if is_integer && decimals >= 0 {
         return copied(a, out);
     }
@@ -163,7 +163,7 @@ pub(crate) fn rounded<'py>(
             rounded.call_method1(intern!(a.py(), "astype"), (DType::new(kind).name(),))
         }
         (Some(kind), Some(out))
-            if kind != out.get().dtype().kind() && !is_complex(kind) || values::is_integer(kind) =>
+            if kind != out.get().dtype().kind() && !is_complex(kind) || scalar_values::is_integer(kind) =>
         {
             scale.round_in_steps(a, Some(out))
         }

@@ -7,10 +7,10 @@ use super::call_with_keywords;
 use crate::array::class::GpuArray;
 use crate::array::output_argument::OutputArg;
 use crate::convert::argument_errors;
+use crate::exported_names::names;
 use crate::finalization;
-use crate::names::names;
 use crate::py_once::intern;
-use pygpu_ops::product::{ProductFunction, table};
+use pygpu_ops::product::{ProductFunction, product_table};
 
 #[pymethods]
 impl GpuArray {
@@ -61,7 +61,7 @@ macro_rules! functions {
                 operands: &Bound<'py, PyTuple>,
                 keywords: Option<&Bound<'py, PyDict>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                call_product(&table::$product_function, operands, keywords)
+                call_product(&product_table::$product_function, operands, keywords)
             }
         )*
     };

@@ -8,18 +8,18 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::keywords::ResultOrder;
 use super::numpy_fallback::{self, NumpyCall};
-use super::on_device::{self, Targets};
 use super::operand::{OperandValues, UfuncOperand};
-use super::result::{self, ResultLayout};
 use super::ufunc_call::{self, UfuncKeywords};
+use super::ufunc_keywords::ResultOrder;
+use super::ufunc_launch::{self, Targets};
+use super::ufunc_results::{self, ResultLayout};
 use crate::array::allocator_inheritance;
 use crate::array::class::GpuArray;
 use crate::convert::argument_errors;
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::host::transfer;
+use crate::host_transfers::transfer;
 use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, ScalarType};
@@ -27,8 +27,8 @@ use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, broadcast_shapes, tuple_text};
-use pygpu_memory::capture;
-use pygpu_ops::product::{self, Product, ProductFunction, table};
+use pygpu_memory::stream_captures;
+use pygpu_ops::product::{self, Product, ProductFunction, product_table};
 
 pub(super) use functions::register;
 
@@ -93,7 +93,7 @@ fn check_out(
     keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     let out_shape: Dims = out.get().layout().shape().collect();
-    result::check_out(&function.row, 0, out, kind, &out_shape, keywords)?;
+    ufunc_results::check_out(&function.row, 0, out, kind, &out_shape, keywords)?;
     if out_shape == cores.shape {
         return Ok(());
     }
@@ -156,7 +156,7 @@ pub(super) fn call<'py>(
         };
         core_dimensions(function, [layout(0)?, layout(1)?])?
     };
-    let device = result::common_device(entry, &values, keywords)?;
+    let device = ufunc_results::common_device(entry, &values, keywords)?;
     let kind = ufunc_call::select_loop(entry, &values, keywords)?;
     for (index, value) in values.iter().enumerate() {
         value.check(entry, index, kind, keywords.casting)?;
@@ -175,7 +175,7 @@ pub(super) fn call<'py>(
     let target = target_array.get().array(py)?;
     // For arrays in host memory, NumPy computes the product during the call. During a stream capture, a kernel is
     // captured instead, because the product must be computed when the graph is launched.
-    if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
+    if device.is_cpu() && !stream_captures::is_capturing(&stream::current(device))? {
         let numpy_call = NumpyCall { entry, dtype: keywords.dtype, casting: keywords.casting, mask: None };
         numpy_fallback::run(py, &numpy_call, &values, &Targets::from_iter([target]))?;
     } else {
@@ -183,9 +183,9 @@ pub(super) fn call<'py>(
             copy_overlapping(py, &mut values, target)?;
         }
         launch(py, &ProductCall { function, cores, kind, device }, &values, target)?;
-        on_device::retain_foreign(py, device, &mut values)?;
+        ufunc_launch::retain_foreign(py, device, &mut values)?;
     }
-    if has_given_out { Ok(Some(target_array)) } else { result::into_class_of(&operands, target_array).map(Some) }
+    if has_given_out { Ok(Some(target_array)) } else { ufunc_results::into_class_of(&operands, target_array).map(Some) }
 }
 
 /// The properties of a product that are determined before the launch: types, axes, and the shape of the result.
@@ -237,7 +237,7 @@ fn copy_overlapping(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Ar
 
 /// Computes the operator `@`. Returns `NotImplemented` if the other operand has an unsupported type.
 pub(super) fn compute_operator(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
-    match call(py, &table::MATMUL, operands, &UfuncKeywords::default())? {
+    match call(py, &product_table::MATMUL, operands, &UfuncKeywords::default())? {
         Some(target_array) => Ok(target_array.into_any().unbind()),
         None => Ok(py.NotImplemented()),
     }
@@ -251,7 +251,7 @@ pub(super) fn assign(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> P
             "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.",
         ));
     }
-    match call(array.py(), &table::MATMUL, [array.as_any(), other], &UfuncKeywords::into_array(array))? {
+    match call(array.py(), &product_table::MATMUL, [array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
         None => Err(argument_errors::operands("matmul", &[array.as_any(), other])),
     }

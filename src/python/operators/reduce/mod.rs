@@ -8,16 +8,16 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::mask::mask_argument;
 use super::ufunc_call::{self, UfuncKeywords};
+use super::where_mask::mask_argument;
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::deferred::new_pending;
+use crate::array::deferred_operands::new_pending;
 use crate::convert::{dtype, ndarray, shape};
 use crate::fusion::defer;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
-use crate::kernel::call::values;
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
+use crate::kernel::call::scalar_values;
 use crate::py_once::intern;
 pub(super) use output_argument::output_argument;
 use pygpu_array::Array;
@@ -25,7 +25,7 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis, tuple_text};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::fusion::{DeferredOp, DeferredReduction, Operands};
 use pygpu_ops::reductions::{self, AxisReduction, Elements, ReductionEntry};
 use pygpu_ops::ufunc::{self, Casting};
@@ -81,7 +81,7 @@ fn no_single_axis() -> PyErr {
 }
 
 fn has_kernels(kind: ScalarType) -> bool {
-    ufunc::table::ORDER.contains(&kind)
+    ufunc::ufunc_table::ORDER.contains(&kind)
 }
 
 /// Returns the type in which a reduction is computed.
@@ -91,7 +91,7 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
         _ => entry.computed(kind),
     };
     check_kinds(entry, kind, compute_kind)?;
-    let is_inexact = |kind: ScalarType| kind != ScalarType::Bool && !values::is_integer(kind);
+    let is_inexact = |kind: ScalarType| kind != ScalarType::Bool && !scalar_values::is_integer(kind);
     if matches!(entry.name, "nanmean" | "nanvar") && is_inexact(kind) && !is_inexact(compute_kind) {
         return Err(PyTypeError::new_err("If a is inexact, then dtype must be inexact"));
     }
@@ -111,7 +111,7 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
 /// # Errors
 /// `TypeError` if one of these types is unsupported.
 pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind: ScalarType) -> PyResult<()> {
-    let is_integral = |kind: ScalarType| kind == ScalarType::Bool || values::is_integer(kind);
+    let is_integral = |kind: ScalarType| kind == ScalarType::Bool || scalar_values::is_integer(kind);
     let accepts = |kind: ScalarType| entry.of_floats || is_integral(kind);
     let has_loop = |kind: ScalarType| has_kernels(kind) && accepts(kind);
     if has_loop(compute_kind) && has_kernels(kind) && accepts(kind) {
@@ -298,7 +298,7 @@ pub(super) fn call<'py>(
     resolved.check_identity(array, mask.is_some(), initial)?;
     let out = resolved.allocate(operand, array, args)?;
     let target = out.get().array(py)?;
-    if array.device().is_cpu() && !capture::is_capturing(&stream::current(array.device()))? {
+    if array.device().is_cpu() && !stream_captures::is_capturing(&stream::current(array.device()))? {
         reduce_with_numpy(py, entry, array, args, mask.as_ref(), &out)?;
         return Ok(out);
     }

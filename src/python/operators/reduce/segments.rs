@@ -11,14 +11,14 @@ use crate::array::class::{ArrayResult, GpuArray, new_like};
 use crate::convert::{dtype, ndarray};
 use crate::finalization;
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, device_arrays, transfer};
+use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis, tuple_text};
-use pygpu_memory::capture;
+use pygpu_memory::stream_captures;
 use pygpu_ops::reductions::ReductionEntry;
 use pygpu_ops::reductions::segments::{self, SegmentReduction};
 use pygpu_ops::ufunc::{Casting, UfuncEntry};
@@ -120,7 +120,7 @@ fn reduced<'py>(
     };
     let target = out.get().array(py)?;
     let stream = stream::current(array.device());
-    if array.device().is_cpu() && !capture::is_capturing(&stream)? {
+    if array.device().is_cpu() && !stream_captures::is_capturing(&stream)? {
         reduce_with_numpy(py, entry, (array, starts.get().array(py)?), axis, computed, &out)?;
         return Ok(out);
     }
