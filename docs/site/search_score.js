@@ -14,6 +14,8 @@ Scorer.score = ([page, title, , , score, , kind]) => {
   if (kind === SearchResultKind.object) {
     const last = title.toLowerCase().split(".").pop();
     const asked = wordsOfQuery.at(-1) ?? "";
+    // `PyGPU.sort` comes before methods named `sort`.
+    if (title.toLowerCase() === `pygpu.${wordsOfQuery.filter((word) => word !== "pygpu").join(".")}`) score += 10;
     score += last === asked ? 20 : last.startsWith(asked) ? 0 : -10;
     return page.startsWith("api/cupy") && !wordsOfQuery.some((word) => word.startsWith("cupy")) ? score - 15 : score;
   }
