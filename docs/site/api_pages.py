@@ -111,7 +111,7 @@ def subject_page(title: str, names: list[str]) -> str:
     """Return the page of one subject of `PyGPU`."""
     order = GROUPS.get(title, names)
     names = sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
-    page = heading(title.replace("`", "")) + ".. py:currentmodule:: PyGPU\n\n"
+    page = heading(f"{plain(title)} (interface)") + ".. py:currentmodule:: PyGPU\n\n"
     if title == FAMILY_GROUP:
         page += f"One class for each of {', '.join(PyGPU.SUPPORTED_DTYPES)}; shown for float32.\n\n"
         names = [f"{kind}_float32" for kind in FAMILIES]
@@ -183,7 +183,7 @@ def pages() -> Iterator[tuple[str, str]]:
     )
     subjects = {slug(title): (title, names) for title, names in by_subject().items() if names}
     yield from ((page, subject_page(title, names)) for page, (title, names) in subjects.items())
-    placed = {"PyGPU": list(subjects)}
+    placed = {"PyGPU": [f"{plain(title)} <{page}>" for page, (title, _) in subjects.items()]}
     homes = {id(getattr(PyGPU, name)): f"PyGPU.{name}" for name in reversed(public_names())}
     there = public_modules()
     for title, names in MODULES.items():
@@ -196,6 +196,11 @@ def pages() -> Iterator[tuple[str, str]]:
         index += f".. toctree::\n   :caption: {title}\n   :maxdepth: 1\n\n"
         index += "".join(f"   {name}\n" for name in names) + "\n"
     yield "index", index
+
+
+def plain(title: str) -> str:
+    """Return the title of a subject without the marks of code."""
+    return title.replace("`", "")
 
 
 def slug(title: str) -> str:

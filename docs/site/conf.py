@@ -68,6 +68,8 @@ html_theme = "furo"
 html_title = f"PyGPU {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_favicon = "static/icon.svg"
+html_search_scorer = str(search_words.write_scorer())
 html_copy_source = False
 html_show_sourcelink = False
 # The copy button of an example copies neither prompts nor output.
@@ -88,7 +90,8 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
 
     Link to the gallery instead of examples, remove links to folders, and add search words and the pages below.
     """
-    folder = (Path(app.srcdir) / page).parent
+    docs = Path(app.srcdir)
+    folder = (docs / page).parent
 
     def there(link: re.Match[str]) -> str:
         target = (folder / link[2]).resolve()
@@ -96,7 +99,9 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
 
     source[0] = LINK.sub(there, source[0])
     source[0] = (
-        search_words.front_matter(page) + source[0] + contents.toctrees(contents.read(Path(app.srcdir))).get(page, "")
+        search_words.front_matter(page)
+        + contents.with_unique_title(docs, page, source[0])
+        + contents.toctrees(contents.read(docs)).get(page, "")
     )
 
 

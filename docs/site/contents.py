@@ -63,6 +63,15 @@ def toctrees(found: list[Entry]) -> dict[str, str]:
     return trees
 
 
+def with_unique_title(docs: Path, page: str, text: str) -> str:
+    """Add "(design)" to the title of a design page if a page for users has the same title."""
+    title = text.partition("\n")[0]
+    others = [*docs.glob("*.md"), *docs.glob("howto/*.md")] if page.startswith("design/") else []
+    if any(other.read_text(encoding="utf-8").startswith(f"{title}\n") for other in others):
+        return text.replace(title, f"{title} (design)", 1)
+    return text
+
+
 def pages_of(docs: Path) -> list[str]:
     """Return the Markdown pages of a folder, without suffix, in alphabetical order."""
     paths = sorted(path.relative_to(docs) for path in docs.rglob("*.md"))

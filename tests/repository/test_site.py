@@ -2,6 +2,7 @@
 words."""
 
 import importlib.util
+import json
 import pkgutil
 import re
 import sys
@@ -87,6 +88,21 @@ def test_site_contents_insert_page_where_pattern_matches_its_path() -> None:
     trees = contents.toctrees(found)
     assert trees["index"] == "\n```{toctree}\n:hidden:\n:caption: Tier\n\nTitle </a/first>\n```\n"
     assert trees["a/first"] == "\n```{toctree}\n:hidden:\n\n/a/second\n/third\n```\n"
+
+
+def test_site_title_of_design_page_differs_from_title_of_page_for_users() -> None:
+    unique = of_site("contents").with_unique_title
+    for page, title in (("design/memory", "Memory (design)"), ("howto/memory", "Memory")):
+        text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+        assert unique(DOCS, page, text) == text.replace("# Memory\n", f"# {title}\n", 1)
+
+
+def test_site_scorer_contains_words_of_every_page() -> None:
+    script = of_site("search_words").write_scorer().read_text(encoding="utf-8")
+    table = json.loads(script.partition("const WORDS = ")[2].partition(";\n")[0])
+    assert set(table) == set(of_site("search_words").words())
+    assert "mempool" in table["howto/memory"]
+    assert "Scorer.score = " in script
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
