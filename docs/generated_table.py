@@ -1,6 +1,12 @@
-"""The function `with_table`, by which scripts of this folder replace a generated table in a Markdown page."""
+"""Functions of this folder's scripts: `with_table` replaces a table in a Markdown page, `escaped` escapes a text."""
 
+import re
 from pathlib import Path
+
+
+def escaped(text: str) -> str:
+    """Return a line of a docstring for Markdown, which would print the text between two powers ``2**x`` in bold."""
+    return re.sub(r"(`[^`]*`)|\*\*", lambda found: found[1] or r"\*\*", text)
 
 
 def with_table(page: Path, script: str, table: str) -> str:

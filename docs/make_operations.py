@@ -6,7 +6,7 @@ the page matches this script's output.
 
 from pathlib import Path
 
-from generated_table import with_table
+from generated_table import escaped, with_table
 
 import PyGPU
 
@@ -34,7 +34,7 @@ def row(ufunc: PyGPU.Ufunc) -> str:
     aliases = sorted(name for name, one in vars(PyGPU).items() if one is ufunc and name != ufunc.__name__)
     names = ", ".join(f"`{name}`" for name in (ufunc.__name__, *aliases))
     taken, given = letters(pairs, of_results=False), letters(pairs, of_results=True)
-    what = ufunc.__doc__.partition("\n")[0]
+    what = escaped(ufunc.__doc__.partition("\n")[0])
     return f"| {names} | {ufunc.nin} | {taken} | {'the same' if given == taken else given} | {what} |"
 
 

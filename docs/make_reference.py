@@ -15,6 +15,7 @@ from types import ModuleType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import numpy as np
+from generated_table import escaped
 
 import PyGPU
 from PyGPU._names import index
@@ -93,7 +94,7 @@ def summary(documented: Any) -> str:
     text = inspect.getdoc(documented) or ""
     line = " ".join(text.split("\n\n", 1)[0].split())
     # Removes Sphinx markup, which Markdown does not render.
-    return re.sub(r":\w+:`~?([^`]*)`", r"`\1`", line.replace("``", "`"))
+    return escaped(re.sub(r":\w+:`~?([^`]*)`", r"`\1`", line.replace("``", "`")))
 
 
 def call(name: str, documented: Any) -> str:

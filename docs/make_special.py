@@ -8,7 +8,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from generated_table import with_table
+from generated_table import escaped, with_table
 
 import PyGPU
 
@@ -34,7 +34,7 @@ def table() -> str:
     lines = ["| function | what it is | source |", "|---|---|---|"]
     for name in PyGPU.special.__all__:
         function = getattr(PyGPU.special, name)
-        what = str(function.__doc__).strip().partition("\n")[0]
+        what = escaped(str(function.__doc__).strip().partition("\n")[0])
         lines.append(f"| `{name}({operands(function)})` | {what} | {source(function)} |")
     return "\n".join(lines) + "\n"
 

@@ -12,7 +12,7 @@ First steps:
     b = PyGPU.sin(a)[::2] + 1           computed on the device; names, types and errors are NumPy's
     b.get()                             copied back as an ndarray
     PyGPU.median(a)                     as in NumPy; PyGPU has most of NumPy's functions, a.sum() and a @ b
-    PyGPU.Module(source)["scale"]       a user-written kernel in CUDA C++
+    PyGPU.Kernel(source)[4, 256](b)     a launch of a user-written kernel in CUDA C++
     torch.from_dlpack(a)                the same memory, for another library; PyGPU.from_dlpack(t) the other way
     PyGPU.show_config()                 the configuration of this machine
 

@@ -140,21 +140,34 @@ def test_function_that_writes_into_array_rejects_list_as_target(name: str) -> No
     ("call", "what"),
     [
         (lambda: PyGPU.sum(np.ones(2)), "the ndarray of shape (2,)"),
-        (lambda: PyGPU.mean(("a", "b")), "the tuple of shape (2,)"),
         (lambda: PyGPU.sort(np.ones((2, 3))), "the ndarray of shape (2, 3)"),
-        (lambda: PyGPU.add([None], [2]), "the list of shape (1,)"),
-        (lambda: PyGPU.add.reduce([[None], [2, 3]]), "the list of length 2"),
-        (lambda: PyGPU.add.accumulate(("a", "b")), "the tuple of shape (2,)"),
         (lambda: PyGPU.add.outer([np.ones(1)], [2]), "the list of shape (1, 1)"),
         (lambda: PyGPU.add.at([1], [0], 1), "add.at: the list of shape (1,)"),
         (lambda: PyGPU.ravel(np.ones(2)), "ravel: the ndarray of shape (2,)"),
-        (lambda: PyGPU.where(["a", ""]), "the list of shape (2,)"),
     ],
 )
 def test_error_for_host_value_contains_its_type_and_shape(call: Callable[[], Any], what: str) -> None:
     with pytest.raises(TypeError) as caught:
         call()
     assert str(caught.value) == f"{what} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: PyGPU.mean(("a", "b")), "the tuple of shape (2,)"),
+        (lambda: PyGPU.add(PyGPU.arange(3), ["a", "b", "c"]), "the list of shape (3,)"),
+        (lambda: PyGPU.add([None], [2]), "the list of shape (1,)"),
+        (lambda: PyGPU.add.reduce([[None], [2, 3]]), "the list of length 2"),
+        (lambda: PyGPU.add.accumulate(("a", "b")), "the tuple of shape (2,)"),
+        (lambda: PyGPU.where(["a", ""]), "the list of shape (2,)"),
+    ],
+)
+def test_error_for_list_of_other_objects_names_the_accepted_operands(call: Callable[[], Any], what: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    expected = "has other elements than numbers; expected an array, a number, or a list of numbers"
+    assert str(caught.value) == f"{what} {expected}"
 
 
 def test_error_for_list_of_arrays_or_foreign_object_suggests_asarray() -> None:

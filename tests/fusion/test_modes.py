@@ -160,8 +160,7 @@ def test_fusion_report_counts_fused_operations() -> None:
     assert (report.operations, report.computed, report.kernels, report.fused) == (2, 2, 1, 1)
     assert (report.outputs, report.dropped, report.failures, report.first_meetings) == (1, 0, 0, 0)
     assert repr(report).startswith(
-        "2 operations deferred in the block: 2 computed by 1 kernel, 1 of them for several at once; "
-        "1 result got memory."
+        "2 operations deferred in the block: 2 computed by 1 kernel (1 fused); 1 result got memory."
     )
     np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32) + 1)
 
@@ -247,7 +246,10 @@ def test_every_reason_in_fusion_report_is_documented() -> None:
 def test_empty_fusion_report_prints_message() -> None:
     with PyGPU.fusion_report() as report:
         pass
-    assert repr(report) == "No operation was deferred in the block; on the CPU backend none is."
+    assert repr(report) == (
+        "No operation was deferred in the block. The CPU backend defers none; an ElementwiseKernel is one kernel on "
+        "every backend."
+    )
 
 
 def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -335,6 +335,12 @@ def test_reference_shows_signatures_of_ufuncs() -> None:
     assert f"- `betainc(a, b, x, /, {keywords})`: " in page
 
 
+@pytest.mark.parametrize("page", ["arithmetic.md", "reference.md", "special.md"])
+def test_generated_page_escapes_powers(page: str) -> None:
+    text = re.sub(r"`[^`\n]*`", "", (ROOT / "docs" / page).read_text(encoding="utf-8"))
+    assert re.findall(r".*\w\*\*\w.*", text) == []
+
+
 def test_reference_script_rejects_public_name_without_group() -> None:
     with pytest.raises(LookupError, match="no_such_name is in no group"):
         make_reference().group_of("no_such_name")

@@ -23,10 +23,14 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
         text = f"expected a GPUArray, not a {kind} of arrays; PyGPU.asarray(x) joins arrays of one shape"
     elif is_list or isinstance(invalid, np.ndarray):
         try:
-            kind = f"{kind} of shape {np.shape(invalid)}"
+            values = np.asarray(invalid)
+            kind, is_numeric = f"{kind} of shape {values.shape}", values.dtype.kind in "biufcV"
         except ValueError:  # Nested sequences of different lengths have no shape.
-            kind = f"{kind} of length {len(invalid)}"
-        text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+            kind, is_numeric = f"{kind} of length {len(invalid)}", False
+        if is_numeric:
+            text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+        else:
+            text = f"the {kind} has other elements than numbers; expected an array, a number, or a list of numbers"
     else:
         shown = "None" if invalid is None else kind
         text = f"expected a GPUArray, not {shown}; PyGPU.asarray(x) makes one from numbers"

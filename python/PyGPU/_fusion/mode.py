@@ -56,7 +56,7 @@ class fusion(ContextDecorator):
     Notes
     -----
     The environment variable ``PYGPU_FUSION`` sets the mode of threads that do not select one. A change of the mode
-    flushes the pending operations. Results have the same bits in every mode.
+    flushes the pending operations. Results have the same bits in every mode, except the sign and payload of a NaN.
 
     Examples
     --------

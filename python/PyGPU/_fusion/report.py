@@ -154,11 +154,14 @@ def _sentences(counts: dict[str, Any], is_block: bool) -> Iterator[str]:
     of_what = "in the block" if is_block else "since the process began"
     operations, dropped, computed = counts["operations"], counts["dropped"], counts["computed"]
     if not operations:
-        yield f"No operation was deferred {of_what}; on the CPU backend none is."
+        yield (
+            f"No operation was deferred {of_what}. The CPU backend defers none; an ElementwiseKernel is one kernel on "
+            "every backend."
+        )
     else:
         yield (
             f"{_many(operations, 'operation')} deferred {of_what}: {computed} computed by "
-            f"{_many(counts['kernels'], 'kernel')}, {counts['fused']} of them for several at once; "
+            f"{_many(counts['kernels'], 'kernel')} ({counts['fused']} fused); "
             f"{_many(counts['outputs'], 'result')} got memory."
         )
     if counts["waiting"] > 0:
@@ -229,6 +232,6 @@ def fusion_report() -> FusionReport:
     >>> with PyGPU.fusion("off"), PyGPU.fusion_report() as report:
     ...     z = 2 * x
     >>> print(report)  # doctest: +ELLIPSIS
-    No operation was deferred in the block; on the CPU backend none is...
+    No operation was deferred in the block. ...
     """
     return FusionReport()

@@ -79,7 +79,9 @@ fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> V
         let token = FlushToken::begin();
         (launch::all(&mut taken, policy, &token), variant_cache::take_postponed())
     };
-    report::record_flush(Some(cause).filter(|_| policy.is_first), taken.live, &outcome.counts);
+    // The helper thread tries again in each interval while the kernels of a batch are being compiled.
+    let is_launched = !matches!(cause, FlushReason::Age) || outcome.counts.computed + outcome.counts.failures > 0;
+    report::record_flush(Some(cause).filter(|_| policy.is_first && is_launched), taken.live, &outcome.counts);
     if taken.nodes.iter().all(Option::is_none) {
         variant_cache::forget_refused();
         if let Some(orphan) = queue::land(taken, outcome.error, outcome.faults) {

@@ -53,7 +53,7 @@ struct FusionCounters {
 /// Statistics of one launch batch.
 #[derive(Default)]
 pub(super) struct Counts {
-    computed: u64,
+    pub(super) computed: u64,
     kernels: u64,
     fused: u64,
     outputs: u64,

@@ -48,7 +48,7 @@ use pygpu_interop::dlpack;
 ///
 /// See Also
 /// --------
-/// asarray : converts any array-like, and moves host data to the device.
+/// asarray : Convert any array-like. Host data is copied to a GPU; on the CPU an ndarray's memory is shared.
 ///
 /// Examples
 /// --------

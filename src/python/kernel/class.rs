@@ -107,7 +107,7 @@ fn only_kernel_name(names: &[String]) -> PyResult<String> {
     match names {
         [name] if !name.contains('<') => Ok(name.clone()),
         [] => Err(PyValueError::new_err(
-            "name= is needed: no kernel was found in the source; one is declared by `__global__ void name(...)`",
+            "no `__global__` function was found in the source; declare the kernel as `__global__ void name(...)`",
         )),
         names => Err(PyValueError::new_err(format!("name= is needed: the source has {}", names.join(", ")))),
     }
