@@ -66,6 +66,17 @@ def test_replacements_cite_titles_of_documentation_pages() -> None:
     assert [title for title in cited if not any(one.startswith(title) for one in titles)] == []
 
 
+def test_names_in_table_of_replacements_by_pygpu_exist() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "porting_from_cupy.md").read_text(encoding="utf-8")
+    table = page.partition("## Names of PyGPU\n")[2].partition("```")[0]
+    names = set(re.findall(r"\b(?:PyGPU|cupyx?)(?:\.\w+)+", table))
+    assert len(names) > 35
+    for name in names:
+        value: object = importlib.import_module("PyGPU")
+        for part in name.removeprefix("PyGPU.").split("."):
+            value = getattr(value, part)
+
+
 def test_dir_of_module_lists_only_names_that_exist() -> None:
     for package in (cupy, cupyx, cupyx.scipy):
         assert [name for name in dir(package) if not hasattr(package, name)] == []
