@@ -3,6 +3,7 @@
 The repository's conftest.py makes pytest run the code blocks of README.md and docs/.
 """
 
+import ast
 import doctest
 import enum
 import functools
@@ -225,6 +226,21 @@ def test_examples_import_no_private_modules() -> None:
     assert [name for name, thing in public.items() if private.search(inspect.getdoc(thing) or "")] == []
     files = [*PAGES, *(ROOT / "examples").rglob("*.py")]
     assert [str(file) for file in files if private.search(file.read_text(encoding="utf-8"))] == []
+
+
+def test_messages_cite_no_files_of_documentation() -> None:
+    # An installed package has no folder docs, so messages cite titles of pages or other help.
+    cited = []
+    for file in (ROOT / "python" / "PyGPU").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        # A docstring, also of a constant, is a statement of its own.
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
+        cited += [f"{file}: {text}" for text in texts if isinstance(text, str) and "docs/" in text]
+    for file in (ROOT / "src").rglob("*.rs"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        cited += [f"{file}: {line}" for line in lines if re.match(r"(?!\s*(//|#\[)).*docs/", line)]
+    assert cited == []
 
 
 def test_docstrings_of_different_functions_differ() -> None:
