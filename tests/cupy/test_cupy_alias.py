@@ -111,9 +111,46 @@ for name in ("cupyx.scipy.sparse.linalg", "cupyx.scipy.ndimage", "cupyx.jit", "c
     assert lines[0].startswith(
         "cupyx.scipy.sparse is not there: sparse matrices are not PyGPU's: share the arrays with"
     )
-    assert "docs/howto/beyond_cupy.md" in lines[1]
+    assert lines[1].startswith("cupyx.scipy.ndimage is not there: PyGPU has no image filters: share the arrays with")
     assert "cupy.RawKernel" in lines[2]
     assert lines[3] == "No module named 'cupy.nothing'"
+
+
+def test_each_form_of_access_to_missing_cupy_name_gives_replacement(no_cupy: Path) -> None:
+    code = """
+import importlib.util
+import PyGPU
+from PyGPU._cupy.missing_names import MISSING
+
+PyGPU.as_cupy()
+count = 0
+for text, names in MISSING.items():
+    text = text.replace("`", "")
+    assert "docs/" not in text and ".md" not in text, text
+    for module, _, name in (full.rpartition(".") for full in names):
+        from_import = f"cannot import name '{name}' from '{module}'; {text}"
+        is_package = hasattr(importlib.import_module(module), "__path__")
+        no_module = f"{module}.{name} is not there: {text}" if is_package else f"'{module}' is not a package"
+        refused = (
+            (f"import {module}.{name}", ImportError, no_module),
+            (f"from {module} import {name}", ImportError, from_import),
+            (f"from PyGPU.{module} import {name}", ImportError, from_import),
+            (f"{module}.{name}", AttributeError, f"module '{module}' has no attribute '{name}'; {text}"),
+        )
+        exec(f"import {module}")
+        for statement, kind, message in refused:
+            try:
+                exec(statement)
+            except kind as error:
+                assert str(error).endswith(message), (statement, error)
+                count += 1
+            else:
+                raise SystemExit(f"{statement} raised no error")
+        exec(f"assert not hasattr({module}, {name!r})")
+    assert importlib.util.find_spec("cupyx.jit") is importlib.util.find_spec("cupyx.scipy.sparse") is None
+print(count == 4 * sum(map(len, MISSING.values())))
+"""
+    assert run(code, path=no_cupy) == "True\n"
 
 
 def test_installed_cupy_is_replaced_only_on_request(tmp_path: Path) -> None:

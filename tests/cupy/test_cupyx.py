@@ -99,8 +99,8 @@ def test_benchmark_reports_host_and_device_times() -> None:
     assert (times.gpu_times >= 0).all()
     number = r" *\d+\.\d{3}"
     part = rf"{number} us   \+/- {number} \(min: {number} / max: {number}\) us"
-    device = PyGPU.current_device()
-    assert re.fullmatch(rf"f {{19}}:    CPU: {part}     GPU-{device}: {part}", str(times))
+    device = "device cpu" if PyGPU.backend_name() == "cpu" else f"GPU-{PyGPU.current_device()}"
+    assert re.fullmatch(rf"f {{19}}:    CPU: {part}     {device}: {part}", str(times))
     assert re.fullmatch(rf"f {{19}}:    CPU: {part}", times.to_str())
     assert PyGPU.profile.benchmark is cupyx.profiler.benchmark
     assert PyGPU.profile.benchmark(cupy.sum, (a,), n_repeat=10**9, max_duration=0.01).cpu_times.size < 10**7
@@ -108,6 +108,15 @@ def test_benchmark_reports_host_and_device_times() -> None:
         cupyx.profiler.benchmark(cupy.sum, 3)
     with pytest.warns(DeprecationWarning, match=r"cupyx.profiler.benchmark"):
         cupyx.time.repeat(cupy.sum, (a,), n_repeat=1)
+
+
+def test_benchmark_of_launch_has_name_of_kernel() -> None:
+    module = PyGPU.Module("template <typename T> __global__ void fill(T *x) { *x = 1; }", instances=["fill<int>"])
+    kernel, x = module["fill<int>"], PyGPU.zeros(1, np.int32)
+    for launch in (kernel[1, 1], kernel[PyGPU.LaunchConfig(1, 1)]):
+        assert PyGPU.profile.benchmark(launch, (x,), n_repeat=1).name == kernel.name
+    fill = cupy.RawKernel('extern "C" __global__ void fill(int *x) { *x = 1; }', "fill")
+    assert PyGPU.profile.benchmark(fill, ((1,), (1,), (x,)), n_repeat=1).name == "fill"
 
 
 def test_benchmark_computes_deferred_operations_with_unused_results() -> None:

@@ -3,16 +3,18 @@
 The repository's conftest.py makes pytest run the code blocks of README.md and docs/.
 """
 
+import ast
 import doctest
 import enum
 import functools
+import importlib
 import importlib.util
 import inspect
 import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -107,7 +109,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
                 yield f"{name}.{member}", value
 
 
-def documented() -> dict[str, Any]:
+def documented(modules: Iterable[ModuleType] = MODULES) -> dict[str, Any]:
     """Return all public functions and classes and their public members by full name, and each object only once."""
     found: dict[str, Any] = {}
     seen: set[int] = set()
@@ -117,7 +119,7 @@ def documented() -> dict[str, Any]:
             seen.add(id(value))
             found[name] = value
 
-    for module in MODULES:
+    for module in modules:
         names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
         for name in names:
             value = getattr(module, name)
@@ -214,6 +216,31 @@ def test_docstring_example_gives_shown_output(test: doctest.DocTest) -> None:
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
     runner.run(test, out=report.append)
     assert not runner.summarize(verbose=False).failed, "".join(report)
+
+
+def test_examples_import_no_private_modules() -> None:
+    names = [f"PyGPU.cupy.cuda.{module.name}" for module in pkgutil.iter_modules(PyGPU.cupy.cuda.__path__)]
+    cuda = [importlib.import_module(name) for name in names]
+    public = DOCUMENTED | documented([PyGPU.cupy.cuda, *cuda])
+    private = re.compile(r"^ *(?:>>> |\.\.\. )?(?:import|from) PyGPU[\w.]*(?:\._| import _)", re.MULTILINE)
+    assert [name for name, thing in public.items() if private.search(inspect.getdoc(thing) or "")] == []
+    files = [*PAGES, *(ROOT / "examples").rglob("*.py")]
+    assert [str(file) for file in files if private.search(file.read_text(encoding="utf-8"))] == []
+
+
+def test_messages_cite_no_files_of_documentation() -> None:
+    # An installed package has no folder docs, so messages cite titles of pages or other help.
+    cited = []
+    for file in (ROOT / "python" / "PyGPU").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        # A docstring, also of a constant, is a statement of its own.
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
+        cited += [f"{file}: {text}" for text in texts if isinstance(text, str) and "docs/" in text]
+    for file in (ROOT / "src").rglob("*.rs"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        cited += [f"{file}: {line}" for line in lines if re.match(r"(?!\s*(//|#\[)).*docs/", line)]
+    assert cited == []
 
 
 def test_docstrings_of_different_functions_differ() -> None:

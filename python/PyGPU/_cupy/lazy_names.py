@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from opcode import opmap
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -135,12 +137,19 @@ def no_attribute(package: str, name: str) -> Exception:
     shown_package, module = package.removeprefix("PyGPU."), sys.modules[package]
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""
-    # The frame that called the module's `__getattr__` is at depth 2, or at depth 3 if `find` called this function.
-    callers = (sys._getframe(depth).f_code.co_name for depth in (2, 3))
-    if hint and "_handle_fromlist" in callers:
+    if hint and _is_from_import():
         # In `from cupy import name` Python replaces an AttributeError by an ImportError without the recommendation.
         return ImportError(f"cannot import name {name!r} from {shown_package!r}{hint}", name=shown_package)
     return AttributeError(f"module {shown_package!r} has no attribute {name!r}{hint}", name=name, obj=module)
+
+
+def _is_from_import() -> bool:
+    """Return whether a statement ``from module import name`` called the `__getattr__` of a module in the call stack."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "__getattr__":
+        frame = frame.f_back
+    caller = frame and frame.f_back
+    return caller is not None and caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]
 
 
 def shown(package: str) -> list[str]:

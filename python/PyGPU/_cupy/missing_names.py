@@ -4,25 +4,33 @@ from __future__ import annotations
 
 __all__ = ["MISSING", "missing_module", "missing_text"]
 
-_HAND_OVER = "share the arrays with CuPy or torch, or pass `a.get()` to SciPy: docs/howto/beyond_cupy.md"
+_HAND_OVER = (
+    "share the arrays with CuPy or torch, or pass `a.get()` to SciPy (page: Sparse matrices, images and signals)"
+)
 
 MISSING: dict[str, tuple[str, ...]] = {
     "read files with NumPy, and upload the values by `cupy.asarray`": ("cupy.DataSource", "cupy.format_parser"),
-    "use `cupy.linalg`, `cupy.matmul` and `cupy.dot`, which call cuBLAS or hipBLAS": ("cupy.cublas",),
+    "use `cupy.linalg`, `cupy.matmul` and `cupy.dot`, which call cuBLAS or hipBLAS": (
+        "cupy.cublas", "cupy.cuda.cublas",
+    ),
     "NumPy 2 removed the function, and no device has a list of its arrays": ("cupy.who",),
-    "write the kernel in CUDA C++ with `cupy.RawKernel`, or in Python with Numba: docs/howto/numba.md": ("cupyx.jit",),
+    "write the kernel in CUDA C++ with `cupy.RawKernel`, or in Python with Numba (page: Numba)": ("cupyx.jit",),
     "use `PyGPU.linalg`, `PyGPU.matmul` and `PyGPU.einsum`": (
-        "cupyx.cusolver", "cupyx.lapack", "cupyx.cutensor", "cupy.cuda.cutensor",
+        "cupyx.cusolver", "cupyx.lapack", "cupyx.cutensor", "cupy.cuda.cusolver", "cupy.cuda.cutensor",
     ),
     "use `cupy.linalg.inv`": ("cupyx.linalg",),
     "kernels are not tuned at run time; give `block_size` to the kernel": ("cupyx.optimizing",),
-    "use nccl4py, torch or MPI: docs/howto/collectives.md": ("cupyx.distributed", "cupy.cuda.nccl"),
-    "install NVIDIA's libraries by pip: docs/install.md": ("cupyx.tools",),
+    "use `cupy.random`, or `PyGPU.curandom`, which calls cuRAND": ("cupy.cuda.curand",),
+    "use `cupy.sort`, `cupy.argsort` and `PyGPU.scan`": ("cupy.cuda.thrust",),
+    "PyGPU selects the algorithm of each call": ("cupy.cuda.cub",),
+    "`cupy.RawModule` compiles templates and the C++ standard library without it": ("cupy.cuda.jitify",),
+    "use nccl4py, torch or mpi4py (page: Collectives)": ("cupyx.distributed", "cupy.cuda.nccl"),
+    "install NVIDIA's libraries by pip, with PyGPU's extra `cuda12-math` or `cuda13-math`": ("cupyx.tools",),
     "write the loop as a `cupy.ElementwiseKernel` with `raw` arguments": ("cupyx.GeneralizedUFunc",),
     f"sparse matrices are not PyGPU's: {_HAND_OVER}": (
-        "cupyx.scipy.sparse", "cupyx.cusparse",
+        "cupyx.scipy.sparse", "cupyx.cusparse", "cupy.cuda.cusparse",
     ),
-    f"images are not filtered by PyGPU: {_HAND_OVER}": (
+    f"PyGPU has no image filters: {_HAND_OVER}": (
         "cupyx.scipy.ndimage",
     ),
     f"signals are filtered by `PyGPU.convolve` and `correlate`; otherwise {_HAND_OVER}": (
@@ -68,11 +76,14 @@ MISSING: dict[str, tuple[str, ...]] = {
         "cupy.cuda.runtime.MemPoolProps", "cupy.cuda.runtime.deviceSetMemPool",
         "cupy.cuda.runtime.mallocFromPoolAsync", "cupy.cuda.runtime.memPoolCreate", "cupy.cuda.runtime.memPoolDestroy",
     ),
+    "CUDA 12 removed texture references: pass a `cupy.cuda.texture.TextureObject` to the kernel": (
+        "cupy.cuda.texture.TextureReference",
+    ),
     "`PyGPU.Graph.nodes` lists the nodes of a graph": ("cupy.cuda.runtime.graphDebugDotPrint",),
     "access between devices stays enabled until the end of the process": ("cupy.cuda.runtime.deviceDisablePeerAccess",),
     "PyGPU shares no handles of libraries: `cupy.linalg`, `cupy.matmul` and the operator @ call them": (
         "cupy.cuda.device.get_cublas_handle", "cupy.cuda.device.get_cusolver_handle",
-        "cupy.cuda.device.get_cusparse_handle",
+        "cupy.cuda.device.get_cusparse_handle", "cupy.cuda.get_cublas_handle",
     ),
     "IPython's magic is not there: call `cupyx.profiler.benchmark`": ("cupyx.profiler.load_ipython_extension",),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -48,13 +49,27 @@ class BenchmarkResult:
         """
         parts = [("CPU", self.cpu_times)]
         if show_gpu:
-            parts += [(f"GPU-{device}", row) for device, row in zip(self._devices, self.gpu_times, strict=True)]
+            parts += [(_label(device), row) for device, row in zip(self._devices, self.gpu_times, strict=True)]
         return f"{self.name:<20s}:{' '.join(_statistics(label, row) for label, row in parts)}"
 
     def __repr__(self) -> str:
         return self.to_str(show_gpu=True)
 
     __str__ = __repr__
+
+
+def _label(device: int) -> str:
+    """Return the label of a device's times: ``GPU-0`` as in CuPy, or the device's name on the backend without GPUs."""
+    return "device cpu" if _core.backend_name() == "cpu" else f"GPU-{device}"
+
+
+def _name(func: Callable[..., Any]) -> str:
+    """Return the name of a function or kernel."""
+    if isinstance(func, _core.Kernel):
+        return func.name
+    if isinstance(func, _core.Launcher | _core.ConfiguredLauncher):
+        return re.sub(r"^<PyGPU\.\w+ |\[\(.*$", "", repr(func))
+    return getattr(func, "__name__", type(func).__name__)
 
 
 def _statistics(label: str, seconds: _Times) -> str:
@@ -102,7 +117,7 @@ def benchmark(
     -------
     BenchmarkResult
         Object with `cpu_times`, `gpu_times` and `to_str`; its `str` has the format of CuPy's
-        `cupyx.profiler.benchmark`.
+        `cupyx.profiler.benchmark`. Without a GPU, the label ``device cpu`` replaces ``GPU-0``.
 
     Raises
     ------
@@ -119,7 +134,7 @@ def benchmark(
     """
     kwargs = {} if kwargs is None else kwargs
     devices = (_core.current_device(),) if devices is None else devices
-    name = getattr(func, "__name__", type(func).__name__) if name is None else name
+    name = _name(func) if name is None else name
     expected = (
         ("func", func, callable(func), "a callable"),
         ("args", args, isinstance(args, tuple), "a tuple"),

@@ -37,12 +37,21 @@ class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return a module spec if PyGPU has a module for a name in the other package; otherwise None."""
+        """Return a module spec if PyGPU has a module for a name in the other package; otherwise None.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If an import statement requests a module for which `refusal` has a message. `importlib.util.find_spec`
+            returns None for such a module.
+        """
         if fullname != self.name and not fullname.startswith(f"{self.name}."):
             return None
         if importlib.util.find_spec(self.own_name(fullname)) is None:
-            if self.refusal is not None and (text := self.refusal(fullname)) is not None:
-                raise ImportError(f"{fullname} is not there: {text}", name=fullname)
+            # `importlib.util.find_spec` and import statements call this method through the same function.
+            is_import = sys._getframe(2).f_code.co_name == "_find_and_load_unlocked"
+            if is_import and self.refusal is not None and (text := self.refusal(fullname)) is not None:
+                raise ModuleNotFoundError(f"{fullname} is not there: {text}", name=fullname)
             return None
         return importlib.machinery.ModuleSpec(fullname, self, origin=self.own_name(fullname))
 

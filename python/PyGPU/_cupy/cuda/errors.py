@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TextIO
+
 from PyGPU import _core
 from PyGPU._core import CompileError as CompileException, CudaError as CUDARuntimeError, OutOfMemoryError
 from PyGPU._pybindgpu.status import cudaGetErrorName, cudaGetErrorString
@@ -14,6 +16,33 @@ NVRTCError = CompileException
 """Errors of the compiler."""
 
 _MEMORY_ALLOCATION = 2
+
+
+def get_message(self: CompileException) -> str:
+    """Return the text of the exception."""
+    return str(self)
+
+
+def dump(self: CompileException, f: TextIO) -> None:
+    """Write the compiler's output, its options and the source with line numbers to a file.
+
+    Parameters
+    ----------
+    f : file
+        File in text mode.
+    """
+    lines = self.source.split("\n")
+    width = len(str(len(lines)))
+    f.write(f"{self.compiler} compilation error: {self.log}\n-----\n")
+    f.write(f"Options: {' '.join(self.options)}\nCUDA source:\n")
+    f.writelines(f"{number:0{width}} {line.rstrip()}\n" for number, line in enumerate(lines, 1))
+    f.write("-----\n")
+
+
+# The native module raises `PyGPU.CompileError`. The class gets CuPy's methods here, because a program that names
+# `CompileException` imports this module before it handles the exception.
+for _method in (get_message, dump):
+    setattr(CompileException, _method.__name__, _method)
 
 
 def error_of(status: int) -> _core.CudaError:

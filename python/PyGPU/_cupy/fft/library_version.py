@@ -17,5 +17,7 @@ def getVersion() -> int:
     """
     version = _core._fft_library_version()
     if version is None:
-        raise RuntimeError("getVersion: cuFFT or hipFFT was not found: docs/install.md names the package to install")
+        raise RuntimeError(
+            'getVersion: no cuFFT or hipFFT was found: pip install "PyGPU[cuda13-math]", or install ROCm'
+        )
     return version

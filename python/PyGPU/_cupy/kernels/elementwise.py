@@ -72,12 +72,12 @@ class ElementwiseKernel(CachedSources):
     --------
     >>> import numpy as np
     >>> import PyGPU
-    >>> from PyGPU._cupy.kernels.elementwise import ElementwiseKernel
-    >>> squared_difference = ElementwiseKernel('T x, T y', 'T z', 'z = (x - y) * (x - y)', 'squared_difference')
+    >>> from PyGPU import cupy
+    >>> squared_difference = cupy.ElementwiseKernel('T x, T y', 'T z', 'z = (x - y) * (x - y)', 'difference2')
     >>> x = PyGPU.arange(4, dtype=np.float32)
     >>> squared_difference(x, 1).tolist()
     [1.0, 0.0, 1.0, 4.0]
-    >>> reverse = ElementwiseKernel('raw T x', 'T y', 'y = x[x.size() - 1 - i]', 'reverse')
+    >>> reverse = cupy.ElementwiseKernel('raw T x', 'T y', 'y = x[x.size() - 1 - i]', 'reverse')
     >>> reverse(x, size=4).tolist()
     [3.0, 2.0, 1.0, 0.0]
     """

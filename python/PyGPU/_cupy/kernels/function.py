@@ -96,8 +96,8 @@ class Function:
     Examples
     --------
     >>> import PyGPU
-    >>> from PyGPU._cupy.kernels.function import Function
-    >>> function = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+    >>> from PyGPU.cupy import cuda
+    >>> function = cuda.Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
     >>> x = PyGPU.zeros(1, 'int32')
     >>> function((1,), (1,), (x,))
     >>> x.tolist()

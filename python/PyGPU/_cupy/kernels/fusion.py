@@ -65,8 +65,8 @@ def fuse(*args: Any, **kwargs: Any) -> Any:
     Examples
     --------
     >>> import PyGPU
-    >>> from PyGPU._cupy.kernels.fusion import fuse
-    >>> @fuse(kernel_name='squared_difference')
+    >>> from PyGPU import cupy
+    >>> @cupy.fuse(kernel_name='squared_difference')
     ... def squared_difference(x, y):
     ...     return (x - y) * (x - y)
     >>> squared_difference(PyGPU.arange(4.0), 1).tolist()

@@ -65,8 +65,8 @@ class RawKernel:
     --------
     >>> import numpy as np
     >>> import PyGPU
-    >>> from PyGPU._cupy.kernels.raw_kernel import RawKernel
-    >>> add = RawKernel(r'''
+    >>> from PyGPU import cupy
+    >>> add = cupy.RawKernel(r'''
     ... extern "C" __global__ void add(const float *x, const float *y, float *z) {
     ...     int i = blockDim.x * blockIdx.x + threadIdx.x;
     ...     z[i] = x[i] + y[i];
@@ -232,7 +232,11 @@ class RawKernel:
 
     @property
     def max_dynamic_shared_size_bytes(self) -> int:
-        """Maximum size in bytes of a block's dynamic shared memory; can be set."""
+        """Maximum size in bytes of a block's dynamic shared memory; can be set.
+
+        A launch that requires more raises the maximum, within the device's limit. Without a GPU, the maximum is always
+        the limit, and setting it has no effect.
+        """
         return self.kernel.kernel.max_dynamic_shared_size_bytes
 
     @max_dynamic_shared_size_bytes.setter
@@ -241,7 +245,10 @@ class RawKernel:
 
     @property
     def preferred_shared_memory_carveout(self) -> int:
-        """Percentage of a multiprocessor's on-chip memory that is preferred as shared memory; can be set."""
+        """Percentage of a multiprocessor's on-chip memory that is preferred as shared memory; can be set.
+
+        Without a GPU, setting it has no effect.
+        """
         return self.kernel.kernel.preferred_shared_memory_carveout
 
     @preferred_shared_memory_carveout.setter

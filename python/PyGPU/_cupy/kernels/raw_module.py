@@ -39,8 +39,8 @@ class RawModule:
     Examples
     --------
     >>> import PyGPU
-    >>> from PyGPU._cupy.kernels.raw_module import RawModule
-    >>> module = RawModule(
+    >>> from PyGPU import cupy
+    >>> module = cupy.RawModule(
     ...     code='template <typename T> __global__ void twice(T *x) { x[threadIdx.x] *= 2; }',
     ...     name_expressions=['twice<float>', 'twice<int>'],
     ... )

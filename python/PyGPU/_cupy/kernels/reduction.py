@@ -73,8 +73,8 @@ class ReductionKernel(CachedSources):
     --------
     >>> import numpy as np
     >>> import PyGPU
-    >>> from PyGPU._cupy.kernels.reduction import ReductionKernel
-    >>> norm = ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'norm')
+    >>> from PyGPU import cupy
+    >>> norm = cupy.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'norm')
     >>> x = PyGPU.to_gpu(np.array([[3, 4], [6, 8]], dtype=np.float32))
     >>> norm(x, axis=1).tolist()
     [5.0, 10.0]

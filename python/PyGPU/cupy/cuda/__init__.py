@@ -10,7 +10,6 @@ Submodules: `compiler`, `cufft`, `device`, `driver`, `function`, `graph`, `memor
 # ruff: noqa: F403
 from __future__ import annotations
 
-import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -45,20 +44,6 @@ _SUBMODULES = (*_NAMES, "cufft", "driver", "memory_hooks", "nvrtc", "nvtx", "run
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 _HOMES |= dict.fromkeys(_ENVIRONMENT, "PyGPU._cupy.cuda.environment")
 
-_HINTS = {
-    "cub": "PyGPU selects its own algorithms",
-    "cublas": "PyGPU.linalg and the operator @ call cuBLAS",
-    "curand": "PyGPU.random and PyGPU.curandom call cuRAND",
-    "cusolver": "PyGPU.linalg calls cuSOLVER",
-    "cusparse": "PyGPU has no sparse matrices; CuPy, torch and SciPy take its arrays without a copy",
-    "cutensor": "PyGPU.einsum and PyGPU.tensordot contract arrays",
-    "jitify": "PyGPU.Kernel compiles templates and the C++ standard library without it",
-    "nccl": "torch.distributed and mpi4py take PyGPU's arrays; docs/howto/collectives.md has examples",
-    "get_cublas_handle": "PyGPU shares no handle of cuBLAS; PyGPU.linalg and the operator @ call it",
-    "thrust": "PyGPU.sort, PyGPU.argsort and PyGPU.scan are there instead",
-}
-"""Replacements of CuPy's names that PyGPU lacks."""
-
 if TYPE_CHECKING:
     from PyGPU._cupy.cuda.environment import *
     from PyGPU.cupy.cuda.compiler import *
@@ -81,13 +66,9 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = globals()[name] = _public_modules.readable(getattr(_import_module(_HOMES[name]), name))
         return value
-    if name not in _HINTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if _sys._getframe(1).f_code.co_name == "_handle_fromlist":
-        # In `from cupy.cuda import name` Python replaces an AttributeError by an ImportError without its
-        # recommendation.
-        raise ImportError(f"cannot import name {name!r} from {__name__!r}: {_HINTS[name]}", name=__name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {_HINTS[name]}")
+    from PyGPU._cupy.lazy_names import no_attribute
+
+    raise no_attribute(__name__, name)
 
 
 _public_modules.publish(globals())

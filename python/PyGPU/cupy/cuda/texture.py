@@ -13,10 +13,9 @@ __all__ = [*_cuda_array.__all__, *_descriptors.__all__, *_objects.__all__]
 
 
 def __getattr__(name: str) -> _Any:
-    hint = (
-        ": CUDA 12 removed texture references; pass a TextureObject to the kernel" if name == "TextureReference" else ""
-    )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+    from PyGPU._cupy.lazy_names import no_attribute
+
+    raise no_attribute(__name__, name)
 
 
 _public_modules.publish(globals())
