@@ -122,7 +122,7 @@ def test_site_archive_contains_each_example_of_bindings(tmp_path: Path) -> None:
         names = archive.namelist()
     folders = {path.name for path in downloads.EXAMPLES.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders <= {name.split("/")[1] for name in names}
-    assert {"bindings/check.py", "bindings/library/heat.h", "bindings/pybind11/make.sh"} <= set(names)
+    assert {"bindings/binding_checks.py", "bindings/library/heat.h", "bindings/pybind11/make.sh"} <= set(names)
     assert [name for name in names if name.endswith(".pyc")] == []
     assert downloads.is_example_of_bindings(downloads.EXAMPLES / "pybind11")
     assert not downloads.is_example_of_bindings(DOCS / "bindings")
