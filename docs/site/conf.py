@@ -1,5 +1,6 @@
 """Configure the documentation site, which `make docs` builds from the pages above this folder and from docstrings."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import api_pages  # noqa: E402
 import contents  # noqa: E402
+import downloads  # noqa: E402
 import gallery  # noqa: E402
 import search_words  # noqa: E402
 
@@ -88,14 +90,19 @@ LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)")
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
     """Adapt a Markdown page to the site.
 
-    Link to the gallery instead of examples, remove links to folders, and add search words and the pages below.
+    Link to the gallery instead of examples, to an archive instead of folders of bindings, remove links to other
+    folders, and add search words and the pages below.
     """
     docs = Path(app.srcdir)
     folder = (docs / page).parent
 
     def there(link: re.Match[str]) -> str:
         target = (folder / link[2]).resolve()
-        return f"[{link[1]}](/gallery/index)" if target == gallery.EXAMPLES else link[1] if target.is_dir() else link[0]
+        if target == gallery.EXAMPLES:
+            return f"[{link[1]}](/gallery/index)"
+        if downloads.is_example_of_bindings(target):
+            return f"[{link[1]}]({os.path.relpath(downloads.ARCHIVE, folder)})"
+        return link[1] if target.is_dir() else link[0]
 
     source[0] = LINK.sub(there, source[0])
     source[0] = (
@@ -108,6 +115,7 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
 def setup(app: Sphinx) -> None:
     """Register the handlers of events with Sphinx, which calls this function."""
     app.connect("builder-inited", api_pages.write)
+    app.connect("builder-inited", lambda _: downloads.write())
     app.connect("source-read", complete)
     # The table of contents and the words of a page may change without a change of its file.
     app.connect("env-get-outdated", lambda *_: ["index", *contents.toctrees(contents.read(Path(app.srcdir)))])

@@ -107,6 +107,14 @@ def test_as_argtype_returns_same_object_for_equal_arguments() -> None:
     assert PyGPU.as_argtype("f4") is not PyGPU.as_argtype("f8")
 
 
+def test_name_of_as_argtype_contains_each_requirement() -> None:
+    argtype = PyGPU.as_argtype("f4", 1, "C,W", shape=(None,), device=PyGPU.Device())
+    assert argtype.__name__ == (
+        f"as_argtype(float32, ndim=1, shape=(None,), flags=('c_contiguous', 'writeable'), device={PyGPU.Device()})"
+    )
+    assert PyGPU.as_argtype().__name__ == "as_argtype(any)"
+
+
 def test_as_argtype_rejects_unknown_flag() -> None:
     with pytest.raises(ValueError, match="'ALINGED' is no flag"):
         PyGPU.as_argtype(flags="ALINGED")

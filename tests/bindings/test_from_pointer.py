@@ -21,7 +21,10 @@ class RecordingDeleter:
 
     def __init__(self) -> None:
         self.addresses: list[int] = []
-        self.function = DELETER(self.addresses.append)
+        self.function = DELETER(self.record)
+
+    def record(self, address: int) -> None:
+        self.addresses.append(address)
 
 
 @pytest.fixture
@@ -173,6 +176,23 @@ def test_from_pointer_rejects_address_of_freed_memory() -> None:
 def test_null_function_as_deleter_raises_value_error(memory: PyGPU.GPUArray) -> None:
     with pytest.raises(ValueError, match="null function pointer"):
         PyGPU.from_pointer(memory.ptr, 4, owner=DELETER())
+
+
+@pytest.mark.parametrize("kind", ["function", "method", "builtin"])
+def test_from_pointer_rejects_python_function_as_owner(memory: PyGPU.GPUArray, kind: str) -> None:
+    # A Python function would be kept alive and never called, so the memory would leak.
+    ended = RecordingDeleter()
+    owner = {"function": lambda _: None, "method": ended.record, "builtin": ended.addresses.append}[kind]
+    with pytest.raises(TypeError, match=r"never called: give ctypes\.CFUNCTYPE\(None, ctypes\.c_void_p\)"):
+        PyGPU.from_pointer(memory.ptr, 4, owner=owner)
+
+
+def test_from_pointer_keeps_callable_object_as_owner(memory: PyGPU.GPUArray) -> None:
+    class Library:
+        def __call__(self) -> None: ...
+
+    owner = Library()
+    assert PyGPU.from_pointer(memory.ptr, 4, owner=owner).base is owner
 
 
 def test_write_to_readonly_array_of_from_pointer_raises(memory: PyGPU.GPUArray) -> None:

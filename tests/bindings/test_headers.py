@@ -113,6 +113,16 @@ def test_array_view_header_may_precede_python_header_in_c_but_not_in_cpp(tmp_pat
         )
 
 
+def test_pybind11_header_requires_cpp17(tmp_path: Path) -> None:
+    if shutil.which("c++") is None:
+        pytest.skip("needs a C++ compiler")
+    (tmp_path / "a.cpp").write_text("#include <pygpu/pybind11.h>\n")
+    command = ["c++", "-std=c++14", "-fsyntax-only", "-Wfatal-errors", f"-I{INCLUDE}", str(tmp_path / "a.cpp")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "needs C++17: compile with -std=c++17" in done.stderr
+
+
 VIEW = r"""
 #include <Python.h>
 #include <pygpu/array_view.h>
@@ -193,8 +203,13 @@ def test_c_view_of_wrong_array_raises_error_with_actual_value(library: ctypes.Py
     wrong_place = ON_GPU if PyGPU.backend_name() == "cpu" else ON_HOST
     with pytest.raises(ValueError, match=f"^x: memory .* on {a.device}"):
         library.view(a, FLOAT32, 2, wrong_place)
-    for other in (None, 7, [1.0], a.get()):
-        with pytest.raises(TypeError, match=rf"^x: an array is needed; given is a .*{type(other).__name__}"):
+    for other, remedy in (
+        (None, ""),
+        (7, ": pass the array itself, not a number or its address"),
+        ([1.0], r", whose type .* \(PyGPU.asarray makes an array of it\)"),
+        (a.get(), r", whose type .* \(PyGPU.asarray makes an array of it\)"),
+    ):
+        with pytest.raises(TypeError, match=rf"^x: an array is needed; given is a .*{type(other).__name__}{remedy}$"):
             library.view(other, ANY, ANY, 0)
     with pytest.raises(BufferError, match="stride"):
         library.view(PyGPU.from_pointer(a.ptr, 2, "float32", (6,), owner=a), ANY, ANY, 0)

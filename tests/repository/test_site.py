@@ -6,6 +6,7 @@ import json
 import pkgutil
 import re
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -112,6 +113,19 @@ def test_first_line_of_page_names_its_readers(page: Path) -> None:
     title, readers = [line for line in page.read_text(encoding="utf-8").splitlines() if line][:2]
     assert title.startswith("# ")
     assert re.fullmatch(r"\*For .+[.]\*", readers), "the line below the title names the readers: *For ... .*"
+
+
+def test_site_archive_contains_each_example_of_bindings(tmp_path: Path) -> None:
+    downloads = of_site("downloads")
+    downloads.write(tmp_path / "build" / "examples.zip")
+    with zipfile.ZipFile(tmp_path / "build" / "examples.zip") as archive:
+        names = archive.namelist()
+    folders = {path.name for path in downloads.EXAMPLES.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= {name.split("/")[1] for name in names}
+    assert {"bindings/binding_checks.py", "bindings/library/heat.h", "bindings/pybind11/make.sh"} <= set(names)
+    assert [name for name in names if name.endswith(".pyc")] == []
+    assert downloads.is_example_of_bindings(downloads.EXAMPLES / "pybind11")
+    assert not downloads.is_example_of_bindings(DOCS / "bindings")
 
 
 def test_site_search_words_belong_to_existing_pages() -> None:

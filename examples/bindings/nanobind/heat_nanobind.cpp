@@ -8,8 +8,8 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// nanobind's own type accepts PyGPU's arrays on any device, with any strides; `const` accepts read-only ones. DLPack makes them
-// usable on the default stream.
+// nanobind's own type accepts arrays of PyGPU and NumPy on any device, with any strides; `const` accepts read-only ones. DLPack
+// makes them usable on the default stream.
 using Line = nb::ndarray<float, nb::ndim<1>>;
 using Grid = nb::ndarray<float, nb::ndim<2>>;
 using ConstGrid = nb::ndarray<const float, nb::ndim<2>>;

@@ -120,12 +120,13 @@ def as_argtype(
     ndim : int, optional
         Required number of axes.
     flags : str or sequence of str, optional
-        ``C_CONTIGUOUS``, ``F_CONTIGUOUS``, ``WRITEABLE``, ``OWNDATA``, or their first letters; a string of several
-        flags separates them by commas. Each parameter that the function writes needs ``WRITEABLE``.
+        ``C_CONTIGUOUS`` (or ``CONTIGUOUS``), ``F_CONTIGUOUS`` (or ``FORTRAN``), ``WRITEABLE``, ``OWNDATA``, or their
+        first letters; a string of several flags separates them by commas. Each parameter that the function writes needs
+        ``WRITEABLE``.
     shape : int or sequence of int, optional
         Required lengths of the axes; None stands for any length.
     device : Device, str or int, optional
-        Required device of the array.
+        Required device of the array; ``PyGPU.Device()`` is the current device of the backend.
 
     Returns
     -------
@@ -157,9 +158,9 @@ def as_argtype(
     key = (checked_dtype, ndim, lengths, _flag_names(flags), checked_device)
     if key not in _cache:
         fields = dict(zip(("_dtype", "_ndim", "_shape", "_flags", "_device"), key, strict=True))
-        name = (
-            f"as_argtype({'any' if checked_dtype is None else checked_dtype}, ndim={'any' if ndim is None else ndim})"
-        )
+        others = {"ndim": ndim, "shape": lengths, "flags": fields["_flags"] or None, "device": checked_device}
+        requirements = [f"{name}={value}" for name, value in others.items() if value is not None]
+        name = f"as_argtype({', '.join(['any' if checked_dtype is None else str(checked_dtype), *requirements])})"
         # If two threads create a type at once, `setdefault` keeps one type.
         return _cache.setdefault(key, type(name, (ArrayArgument,), {**fields, "__module__": "PyGPU"}))
     return _cache[key]

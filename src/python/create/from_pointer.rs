@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
@@ -12,7 +12,7 @@ use crate::callback::SendPyObject;
 use crate::convert::dtype;
 use crate::convert::shape;
 use crate::exported_names::names;
-use crate::ffi::c_function::CFunction;
+use crate::ffi::c_function::{self, CFunction};
 use crate::ffi::interpreter::with_held_gil;
 use crate::gil::WithoutGil;
 use crate::interop::memory_argument::{IntoOwner, MemoryArgument};
@@ -79,8 +79,19 @@ impl IntoOwner for OwnerKind {
 }
 
 /// Returns the deleter if the owner is a ctypes function.
+///
+/// # Errors
+/// `TypeError` for a Python function, whose caller expects a call; `ValueError` for a null function pointer.
 fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box<Deleter>>> {
     if !CFunction::is_ctypes_function(owner)? {
+        if c_function::is_python_function(owner)? {
+            return Err(PyTypeError::new_err(format!(
+                "from_pointer: owner is {}, a Python function, which would be kept alive but never called: give \
+                 ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function) or a function of a ctypes library to free the \
+                 memory, or the object that owns it",
+                owner.repr()?
+            )));
+        }
         return Ok(None);
     }
     // SAFETY: the caller of `from_pointer` guarantees that the function accepts this address and may be called once.
@@ -99,7 +110,7 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 /// shape : int or sequence of int
 ///     The lengths of the axes.
 /// dtype : data-type, optional
-///     Type of the elements; float64 by default.
+///     Type of the elements; float64 by default, also over memory of other elements.
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis, of any sign; C order by default.
 /// owner : object, optional
@@ -107,7 +118,7 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 ///     ``void (*)(void *)``. The deleter is called once with the address, without the GIL, on the thread that ends the
 ///     last use. A capsule is kept alive like any other object, and has its own deleter.
 /// stream : Stream, object with ``__cuda_stream__`` or int, optional
-///     The memory is usable and released in the order of this stream; the legacy default stream by default.
+///     Stream of the pending work that writes the memory: PyGPU's work follows it. The legacy default stream by default.
 /// device : Device, str or int, optional
 ///     Expected device of the memory. The argument is only checked, because the driver reports the device.
 /// readonly : bool, optional
@@ -119,6 +130,8 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 ///
 /// Raises
 /// ------
+/// TypeError
+///     For a Python function as `owner`; wrap it by ``ctypes.CFUNCTYPE(None, ctypes.c_void_p)``.
 /// ValueError
 ///     For address 0, for memory on another device, and for PyGPU memory that is too short. The memory then still
 ///     belongs to the caller, and no deleter is called.
@@ -127,8 +140,9 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 ///
 /// Notes
 /// -----
-/// Before PyGPU releases the owner, it waits for all other streams that used the array. Deleters are not called at
-/// process exit.
+/// Before PyGPU releases the owner, the host waits for all streams other than `stream` that used the array. Work on
+/// `stream` may then still be pending: the deleter frees in its order, as ``cudaFreeAsync`` does, or waits, as
+/// ``cudaFree`` does. Deleters are not called at process exit.
 ///
 /// Examples
 /// --------

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyTuple, PyType};
 
 use super::buffer;
 use super::objects::has_class;
@@ -21,6 +21,26 @@ fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
         Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())
     };
     Ok(CLASS.get_or_try_init(py, find)?.bind(py))
+}
+
+/// Returns the classes of Python functions: `def` and `lambda`, bound methods, and functions of extension modules.
+fn python_function_classes(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
+    static CLASSES: PyOnce<Py<PyTuple>> = PyOnce::new();
+    let find = || {
+        let types = py.import(intern!(py, "types"))?;
+        let names = [intern!(py, "FunctionType"), intern!(py, "MethodType"), intern!(py, "BuiltinFunctionType")];
+        let classes: Vec<_> = names.into_iter().map(|name| types.getattr(name)).collect::<PyResult<_>>()?;
+        Ok::<_, PyErr>(PyTuple::new(py, classes)?.unbind())
+    };
+    Ok(CLASSES.get_or_try_init(py, find)?.bind(py))
+}
+
+/// Returns whether an object is a Python function, which has no address that C code could call.
+///
+/// # Errors
+/// The errors of importing `types`.
+pub(crate) fn is_python_function(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.is_callable() && object.is_instance(python_function_classes(object.py())?)?)
 }
 
 /// Reads the function pointer in the buffer of a ctypes function; 0 for a null pointer.

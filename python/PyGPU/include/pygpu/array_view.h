@@ -12,7 +12,9 @@
  * `object` is a GPUArray or another array whose type has DLPack's C exchange table, such as PyTorch's. A mismatch raises
  * a Python exception that names the parameter and the argument. A view is a borrowed reference, valid while the
  * caller keeps the object alive. Enqueue work on the array on the stream that `pygpu_current_stream` returns: PyGPU tracks
- * the work on this stream, and makes this stream wait for earlier work on the array on other streams.
+ * the work on this stream, and makes this stream wait for earlier work on the array on other streams. The array may be
+ * released while this work runs. If the current stream belongs to another library, call `record_stream` of the array after
+ * enqueueing the work. Create views, and request the stream, with the GIL.
  *
  * Without Python.h, the header defines only types and functions of views. It requires C99 or C++11 (the template: C++17), and
  * compiles as CUDA and HIP.

@@ -3,10 +3,15 @@
 //     m.def("scale", [](pygpu::array_view<float, 1> x, float factor) { ... }, py::arg("x"), py::arg("factor"));
 //
 // Overloads by dtype and rank work: pybind11 first tries each overload without conversions. If none matches, the first overload
-// raises. pybind11 does not pass the name of a parameter to the conversion; for an error that names the parameter, call
-// `pygpu::array_view<float, 1>::from(object.ptr(), "x")` in the function's body.
+// raises. pybind11 passes neither the name nor the position of a parameter to the conversion; for an error that names the
+// parameter, call `pygpu::array_view<float, 1>::from(object.ptr(), "x")` in the function's body. Views are types of arguments,
+// not of results.
 #ifndef PYGPU_PYBIND11_H
 #define PYGPU_PYBIND11_H
+
+#if !(__cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))
+#error "<pygpu/pybind11.h> needs C++17: compile with -std=c++17 or newer"
+#endif
 
 #include <pybind11/pybind11.h>
 

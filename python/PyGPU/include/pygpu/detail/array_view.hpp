@@ -69,7 +69,8 @@ public:
         return true;
     }
 
-    /// Returns the stream for work on the array: a CUstream or hipStream_t.
+    /// Returns the stream for work on the array: a CUstream or hipStream_t. Requires the GIL, so call it before the GIL is
+    /// released.
     void *stream() const {
         pygpu_array_view view = {};
         view.device_type = device_type_;

@@ -137,11 +137,11 @@ static inline int pygpu_refuse(PyObject *kind, const char *name, const char *nee
 }
 
 static inline int pygpu_refuse_object(const char *name, PyObject *object) {
-    if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError,
-                     "%s: an array is needed; given is a %s, whose type has no DLPack C exchange table "
-                     "(PyGPU.asarray makes an array of it)",
-                     name, Py_TYPE(object)->tp_name);
+    const char *remedy = ", whose type has no DLPack C exchange table (PyGPU.asarray makes an array of it)";
+    if (PyErr_Occurred()) return -1;
+    if (object == Py_None) remedy = "";
+    if (PyLong_Check(object)) remedy = ": pass the array itself, not a number or its address";
+    PyErr_Format(PyExc_TypeError, "%s: an array is needed; given is a %s%s", name, Py_TYPE(object)->tp_name, remedy);
     return -1;
 }
 
@@ -225,7 +225,7 @@ static inline int pygpu_view(PyObject *object, const char *name, int dtype, int 
 }
 
 /* Stores the current stream of the array's library, a CUstream or hipStream_t, for work on the array. The stream is null for
- * arrays on the host and for the default stream. Returns 0, or -1 with a Python exception. */
+ * arrays on the host and for the default stream. Requires the GIL. Returns 0, or -1 with a Python exception. */
 static inline int pygpu_current_stream(const pygpu_array_view *view, void **stream) {
     const pygpu_dl_table *table = (const pygpu_dl_table *)view->table;
     *stream = NULL;
