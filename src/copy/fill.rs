@@ -111,7 +111,7 @@ fn size_of_pattern(pattern: Pattern) -> usize {
     }
 }
 
-/// Returns the item's memset pattern, if the driver supports it at the addresses of the rows to fill.
+/// Returns the item's memset pattern, if the addresses of the rows to fill are aligned for a memset with this pattern.
 fn pattern_for(target: &Array, rows: &Uniform, item: &[u8]) -> Option<Pattern> {
     let pattern = pattern(item)?;
     let size = size_of_pattern(pattern) as i64;

@@ -50,7 +50,7 @@ pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) ->
     unsafe { upload(target, source, stream, false) }
 }
 
-/// Copies host memory into an array like `to_device`, and waits until the copy is complete.
+/// Copies host memory into an array as `to_device` does, and waits until the copy is complete.
 ///
 /// # Errors
 /// The errors of `to_device`.

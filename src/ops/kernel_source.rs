@@ -136,7 +136,7 @@ pub fn elementwise(
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => pack_body::body(usize::from(pack), plan, arguments, usages, texts),
     };
-    // A loop that loads several elements at once defines the arrays' names inside the loop instead.
+    // If the loop loads several elements at once, the variables with the arrays' names are defined inside the loop.
     let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tile_body::BOUNDS } else { "" };

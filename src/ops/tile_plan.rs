@@ -107,7 +107,7 @@ impl Tiles {
         if sides.all(|side| walk.has_short_strides(side)) { IndexWidth::Short } else { IndexWidth::Far }
     }
 
-    /// Returns the C++ type of the tile parameter; `walk` is the type of the loop nest.
+    /// Returns the C++ type of the tile parameter; `walk` is the C++ type of the loop nest.
     pub fn type_of(self, walk: &str, rank: usize) -> String {
         format!("pygpu::tiles<{walk}, {rank}, {}, {}>", self.x, self.y)
     }

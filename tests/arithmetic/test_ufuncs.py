@@ -202,7 +202,8 @@ def test_example_in_docstring_of_ufunc_calls_the_ufunc() -> None:
 def test_type_promotion_of_ufuncs_matches_numpy(name: str) -> None:
     expect_failure_of_rounding(name)
     ufunc, judge = UFUNCS[name], judge_of(name)
-    # Arrays in host memory suffice: the result type does not depend on the device, and such arrays need no kernel.
+    # Arrays in host memory suffice: the result type does not depend on the device, and operations on such arrays
+    # compile no kernel.
     to_device = functools.partial(PyGPU.to_gpu, device="cpu")
     others = [
         *(np.ones(2, kind) for kind in KINDS),

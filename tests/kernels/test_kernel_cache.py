@@ -120,7 +120,7 @@ def test_header_added_earlier_on_include_path_is_detected(tmp_path: Path) -> Non
 
 def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
     write(tmp_path / "v.h", 11)
-    time.sleep(0.1)  # The cache stores no kernel whose header was modified after the start of the compiler.
+    time.sleep(0.1)  # The cache stores no kernel that includes a header modified after its compilation began.
     source = f'#include "{tmp_path}/v.h"' + KERNEL
     for folder in ("one", "two"):
         cache = tmp_path / folder

@@ -18,7 +18,7 @@ FUZZER = Path(__file__).parents[1] / "fuzz" / "fuzz_interprocess_messages.py"
 
 @pytest.mark.starts_processes
 def test_changed_messages_are_rejected_or_access_only_described_memory() -> None:
-    """Change each field of handles, Dask's messages, pickles and driver handles, and open them in another process."""
+    """Change each field of shared handles, Dask's messages, pickles and driver handles; another process opens them."""
     whole = PyGPU.zeros((6, 5), "f4", shared=True)
     guard = PyGPU.zeros(30, "f4", shared=True)
     host = np.arange(30, dtype="f4").reshape(6, 5)

@@ -138,7 +138,8 @@ def no_attribute(package: str, name: str) -> Exception:
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""
     if hint and _is_from_import():
-        # In `from cupy import name` Python replaces an AttributeError by an ImportError without the recommendation.
+        # In `from cupy import name` Python replaces an AttributeError by an ImportError, and drops the message that
+        # recommends a replacement.
         return ImportError(f"cannot import name {name!r} from {shown_package!r}{hint}", name=shown_package)
     return AttributeError(f"module {shown_package!r} has no attribute {name!r}{hint}", name=name, obj=module)
 

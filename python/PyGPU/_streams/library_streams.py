@@ -1,4 +1,4 @@
-"""Find the current streams of other libraries; libraries that the program has not imported are not imported."""
+"""Find the current streams of the other libraries that the program has imported."""
 
 from __future__ import annotations
 

@@ -98,7 +98,8 @@ unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     // products are not computed.
     if width == target.row_pitch && width == source.row_pitch {
         for plane in 0..depth {
-            // SAFETY: the caller guarantees that the boxes are valid; complete planes are one contiguous range.
+            // SAFETY: the caller guarantees that both boxes are valid. Here each box consists of complete planes, so it
+            // is one contiguous range.
             unsafe { move_bytes(offset(target, plane, 0), offset(source, plane, 0), width * height) };
         }
         return;

@@ -5,7 +5,7 @@
 //! Reading headers takes most of a kernel's compilation time; a precompiled header halves that time. Failures of this
 //! cache are never reported. If there is no cache folder, or other users can write to it, every compilation reads the
 //! plain headers. GCC itself checks that a precompiled header suits the compilation, and otherwise reads the plain
-//! header next to the precompiled one. This module detects changes of system headers.
+//! header next to the precompiled one. GCC does not check system headers; this module detects their changes.
 
 use std::fs;
 use std::io::{self, Read};

@@ -26,7 +26,8 @@ static FAULTS: ForkSafeMutex<BTreeMap<usize, BlockFault>> = ForkSafeMutex::new(B
 /// Values of the field that stores whether a block has an error, and of which kind.
 mod state {
     pub(super) const SOUND: u8 = 0;
-    /// A write failed and the old values stay. The error is cleared by the first thread that retrieves it.
+    /// A write to the block failed, and the block still has its old values. The first thread that retrieves the error
+    /// also clears it.
     pub(super) const WRITE_REFUSED: u8 = 1;
     /// The block's values are never computed. The error stays until the block is freed.
     pub(super) const LOST: u8 = 2;

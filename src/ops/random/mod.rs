@@ -1,11 +1,11 @@
 //! Generates random numbers: by the generator Philox4x64-10, from any position of its stream, with several
 //! distributions. A stream in this module is a sequence of random numbers.
 //!
-//! Element `i` is computed from the number at stream position `i`, so that results depend neither on the launch shape
-//! nor on the device. The caller passes the stream position ([`PositionSource::Here`]), or an array in device memory
-//! that contains the position ([`PositionSource::There`]). A captured launch reads this array each time it runs.
+//! Element `i` is computed from the number at stream position `start + i`, so that results depend neither on the launch
+//! shape nor on the device. The caller passes `start` as a value ([`PositionSource::Here`]), or an array in device
+//! memory that contains it ([`PositionSource::There`]). A captured launch reads this array each time it runs.
 //!
-//! On the CPU backend the [`host_sampling`] computes the same elements, except in captures.
+//! On the CPU backend the module [`host_sampling`] computes the same elements, except in captures.
 
 mod host_sampling;
 mod sample;

@@ -169,8 +169,8 @@ struct ReductionFragments<'a> {
     /// Condition that is true if the mask selects element `i`; `None` if the reduction has no mask.
     mask: Option<String>,
     store: String,
-    /// Definitions of helper functions, and of the type of a pack, i.e. of the elements of one load. Each of the two
-    /// kernels has its own version of them.
+    /// Definitions of helper functions and of the type of a pack. A pack consists of the elements that one instruction
+    /// loads. A reduction's two kernels have different definitions.
     more: String,
     /// Definitions of functions that the other source fragments call.
     preamble: &'a str,

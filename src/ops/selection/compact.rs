@@ -27,7 +27,7 @@ const SMALL: i64 = 2 * TILE;
 struct Mask {
     array: Array,
     count: i64,
-    /// Number of elements between the last address that is a multiple of 16 bytes and the mask's first element.
+    /// Number of elements from the last multiple of 16 bytes, at or before the mask's address, to the mask's address.
     head: i64,
 }
 

@@ -23,7 +23,7 @@ use pygpu_ops::ufunc::{self, CastSource};
 /// Source of the values that a cast converts: an array, or one element.
 #[derive(Clone, Copy)]
 pub(crate) enum CastValues<'a> {
-    /// The elements of an array on the target's device, broadcast to the target's shape.
+    /// An array on the target's device, broadcast to the target's shape.
     Array(&'a Array),
     /// One element for the whole target, as bytes of the target's dtype.
     Item(&'a [u8]),

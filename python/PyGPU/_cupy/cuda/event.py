@@ -47,7 +47,7 @@ class Event(_core.Event):
     def ptr(self) -> int:
         """The driver's handle of the event."""
         handle = self.handle
-        EVENTS[handle] = self  # Functions of `cupy.cuda.runtime` find the event by its handle.
+        EVENTS[handle] = self  # Register the event, because functions of `cupy.cuda.runtime` look it up by its handle.
         return handle
 
 

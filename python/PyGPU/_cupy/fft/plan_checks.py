@@ -30,7 +30,7 @@ def sorted_axes(ndim: int, axes: tuple[int, ...], value_type: ValueType) -> tupl
 def input_shape(
     shape: Sequence[int], lengths: Sequence[int | None] | None, axes: tuple[int, ...], value_type: ValueType
 ) -> tuple[list[int], int]:
-    """Return the shape to which a transform pads or crops its input, and the number of points along the last axis."""
+    """Return the shape to which an input is padded or cropped, and the number of points along the last axis."""
     padded, last = list(shape), axes[-1]
     points = 2 * (shape[last] - 1) if value_type == "C2R" else shape[last]
     for length, axis in zip(lengths or (), axes, strict=False):

@@ -156,7 +156,7 @@ def memset_d2d8_async(
     height: SupportsIndex,
     stream: StreamLike = None,
 ) -> None:
-    """Set elements of 8 bits in rows as `memset_d2d8` does, but in the order of a stream."""
+    """Fill the rows of a region with an 8-bit value as `memset_d2d8` does, but in the order of a stream."""
     _set_rows(dest, pitch, data, width, height, 1, stream)
 
 

@@ -110,9 +110,9 @@ fn file_of(_address: *const c_void) -> Option<String> {
     None
 }
 
-/// Expands a list of functions into the table `Api` of their addresses. A function returns its code as `u32`, or a
-/// value of the type in the list. Codes are integers, because a Rust enum would be undefined behaviour for a code newer
-/// than the enum.
+/// Expands a list of functions into the table `Api` of their addresses. A function returns its status code as `u32`,
+/// unless the list has another type. A status code is an integer, because a code that the Rust enum lacks would be an
+/// invalid enum value, which is undefined behaviour.
 macro_rules! symbol_table {
     (@output) => { u32 };
     (@output $output:ty) => { $output };

@@ -95,8 +95,8 @@ fn reduced<'py>(
     let array = operand.get().array(py)?;
     let kind = array.dtype().kind();
     let out = output_argument(entry, false, array, out)?;
-    // If no casting rule allows the output array's type, the type of the computation does not depend on it: with an
-    // output array of integers, floats are reduced as floats, and the results are converted.
+    // If no casting rule allows the cast from the input's type to the output array's type, the computation ignores the
+    // output's type: floats are reduced as floats, and the results are converted to the integers of the output array.
     let out_kind = out.as_ref().map(|out| out.get().dtype().kind()).filter(|out| Casting::SameKind.allows(kind, *out));
     let computed = scan::computed(entry, kind, requested, out_kind)?;
     let mut shape: Dims = array.layout().shape().collect();
