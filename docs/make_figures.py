@@ -1,6 +1,6 @@
 """Write the figures of docs/howto/fast.md and of the gallery, and docs/speed.svg, from the files in docs/results.
 
-Run as ``python docs/make_figures.py``; ``tests/repository/test_claims.py`` checks the files.
+Run as ``python docs/make_figures.py``; ``tests/repository/test_readme_claims.py`` checks the files.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Write docs/performance.md and the table of figures in README.md from the files in docs/results.
 
-Run as ``python docs/make_performance.py``; ``tests/repository/test_claims.py`` checks both pages.
+Run as ``python docs/make_performance.py``; ``tests/repository/test_readme_claims.py`` checks both pages.
 """
 
 import json

@@ -3,7 +3,7 @@
 //!
 //! A fill reads no host memory when it runs, so a captured graph does not depend on the lifetime of the item.
 
-use super::cpu_backend_work::on_cpu;
+use super::cpu_backend_copies::on_cpu;
 use super::word_fill::WordFill;
 use super::{CopyOperand, at, host_host, kernels, side_of, with_access};
 use pygpu_array::Array;

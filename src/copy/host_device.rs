@@ -3,7 +3,7 @@
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.
 
-use super::cpu_backend_work::on_cpu;
+use super::cpu_backend_copies::on_cpu;
 use super::{
     HostBuffer, MANY, at, between, check_shapes, copy_blocks, host_host, ring_transfer, side_of, side_of_host,
     with_access,

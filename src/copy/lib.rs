@@ -9,7 +9,7 @@
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
 //! completed the copy: the caller must synchronize the stream or keep the memory alive (`memory::retired_objects`).
 
-mod cpu_backend_work;
+mod cpu_backend_copies;
 mod fill;
 mod host_device;
 mod host_fallback;
@@ -96,7 +96,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if device.is_cpu() {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
-        return cpu_backend_work::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
+        return cpu_backend_copies::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
             // SAFETY: source and target are memory of borrowed arrays, and do not overlap.
             unsafe { host_host::copy(side_of(target), side_of(source)) }
         });

@@ -10,14 +10,14 @@
 
 #[path = "backend/copies.rs"]
 mod copies;
+#[path = "backend/device_code.rs"]
+mod device_code;
 #[path = "backend/driver_memory.rs"]
 mod driver_memory;
 #[path = "backend/fakes.rs"]
 mod fakes;
 #[path = "backend/hip.rs"]
 mod hip;
-#[path = "backend/programs.rs"]
-mod programs;
 
 use fakes::{Fake, fake_driver, run};
 

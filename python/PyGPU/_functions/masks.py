@@ -11,8 +11,8 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, target
-from PyGPU._functions.operands import check_values, cycled, flat, on_device_of
 from PyGPU._functions.selection import put, take
+from PyGPU._functions.selection_operands import check_values, cycled, flat, on_device_of
 from PyGPU._names.public import public
 
 

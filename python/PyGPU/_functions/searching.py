@@ -9,8 +9,8 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, normalize_axis
-from PyGPU._functions.operands import device_array_of, on_device_of
 from PyGPU._functions.selection import take_along_axis
+from PyGPU._functions.selection_operands import device_array_of, on_device_of
 from PyGPU._names.public import public
 
 

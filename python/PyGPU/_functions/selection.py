@@ -13,7 +13,14 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, check_out, normalize_axis, target
-from PyGPU._functions.operands import check_indices, common_shape_and_dtype, cycled, device_indices, flat, on_device_of
+from PyGPU._functions.selection_operands import (
+    check_indices,
+    common_shape_and_dtype,
+    cycled,
+    device_indices,
+    flat,
+    on_device_of,
+)
 from PyGPU._names.public import public
 
 _MODES = ("raise", "wrap", "clip")

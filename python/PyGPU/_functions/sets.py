@@ -11,8 +11,8 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
-from PyGPU._functions.operands import device_array_of, flat, on_device_of
 from PyGPU._functions.searching import lexsort
+from PyGPU._functions.selection_operands import device_array_of, flat, on_device_of
 from PyGPU._names.public import public
 
 

@@ -11,9 +11,9 @@ from numpy.exceptions import RankWarning
 from PyGPU import _core
 from PyGPU._functions.array_arguments import invalid_array_error
 from PyGPU._functions.calculus.polynomials import vander
-from PyGPU._functions.operands import on_device_of
+from PyGPU._functions.selection_operands import on_device_of
 from PyGPU._linalg.linear_systems import inv
-from PyGPU._linalg.spectral import lstsq
+from PyGPU._linalg.singular_values import lstsq
 from PyGPU._names.public import public
 
 

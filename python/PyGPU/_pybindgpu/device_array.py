@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 import numpy
 
 from PyGPU import _core
-from PyGPU._pybindgpu.address import plain_address
+from PyGPU._pybindgpu.address_arguments import plain_address
 from PyGPU._pybindgpu.owned_block import Block, DeviceBlock, checked_nbytes
 from PyGPU._pybindgpu.pointer import PointerWrapper, host_pointer, pointer_to
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream

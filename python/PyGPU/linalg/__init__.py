@@ -26,7 +26,7 @@ from PyGPU._linalg.results import (
     SlogdetResult,
     SVDResult,
 )
-from PyGPU._linalg.spectral import cond, lstsq, matrix_rank, pinv
+from PyGPU._linalg.singular_values import cond, lstsq, matrix_rank, pinv
 from PyGPU._names import public_modules as _public_modules
 
 __all__ = [

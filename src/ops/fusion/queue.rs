@@ -1,6 +1,6 @@
 //! Manages queues of pending operations, one for each thread, in the order in which they were deferred.
 
-mod limits;
+mod limit_checks;
 mod push;
 
 use std::cell::Cell;
@@ -17,7 +17,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex, ForkSafeOnce};
 use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
 
-pub use self::limits::holds_too_much;
+pub use self::limit_checks::holds_too_much;
 pub use self::push::{Obstacle, Visibility, push};
 
 /// All queues, protected by one lock. A thread that holds this lock neither calls a driver nor drops nodes, arrays or

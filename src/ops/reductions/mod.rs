@@ -4,9 +4,9 @@
 mod input;
 pub mod launch;
 pub mod plan;
+pub mod reduceat;
 pub mod reduction_table;
 pub mod scan;
-pub mod segments;
 mod source;
 
 pub use input::{ComputedElements, Elements, InputExpression};

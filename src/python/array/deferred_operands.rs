@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use super::class::{GpuArray, new_on};
-use crate::fusion::defer;
+use crate::fusion::record_node;
 use pygpu_base::dtype::DType;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
@@ -18,7 +18,7 @@ impl GpuArray {
     pub(crate) fn can_wait_on(array_object: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
         let array = array_object.get().without_flush()?;
         match array_object.is_exact_instance_of::<Self>() {
-            true => Ok(defer::deferral_stream(array)?),
+            true => Ok(record_node::deferral_stream(array)?),
             false => Ok(None),
         }
     }
@@ -39,7 +39,7 @@ pub(crate) fn new_deferred<'py>(
     let result = Arc::downgrade(&block);
     let new_deferred = create(block)?;
     let array = new_deferred.get().without_flush()?;
-    defer::push(DeferredNode::boxed(work, operands, array, result, stream), array.allocation())?;
+    record_node::push(DeferredNode::boxed(work, operands, array, result, stream), array.allocation())?;
     Ok(new_deferred)
 }
 

@@ -1,7 +1,7 @@
 //! Performs flushes that Python code causes. A flush releases the GIL, because a launch may wait for a function that
 //! needs the GIL.
 
-pub(crate) mod defer;
+pub(crate) mod record_node;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

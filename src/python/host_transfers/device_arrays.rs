@@ -5,7 +5,7 @@ use std::sync::Arc;
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
-use super::operand::HostOperand;
+use super::host_operand::HostOperand;
 use super::transfer;
 use crate::convert::ndarray;
 use crate::gil::WithoutGil;

@@ -10,7 +10,7 @@ pub(crate) mod copies;
 pub(crate) mod cpu_view;
 pub(crate) mod device_arrays;
 pub(crate) mod host_mirror_transfers;
-pub(crate) mod operand;
+pub(crate) mod host_operand;
 pub(crate) mod pinned;
 pub(crate) mod result_arrays;
 pub(crate) mod transfer;

@@ -11,7 +11,7 @@ use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
 use crate::gil::WithoutGil;
 use crate::host_transfers::copies::{copy_to, dense_in};
-use crate::host_transfers::operand::HostOperand;
+use crate::host_transfers::host_operand::HostOperand;
 use crate::host_transfers::result_arrays;
 use crate::py_once::intern;
 use crate::runtime::{device as device_argument, stream as stream_argument};

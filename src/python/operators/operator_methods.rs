@@ -380,7 +380,7 @@ impl GpuArray {
             return Ok(py.None());
         }
         if let ("reduceat", Some(entry)) = (method, ufunc::row(&name)) {
-            return Ok(reduce::segments::call(entry, inputs, kwargs)?.into_any().unbind());
+            return Ok(reduce::reduceat::call(entry, inputs, kwargs)?.into_any().unbind());
         }
         for input in inputs {
             if !is_operand(&input)? {

@@ -319,7 +319,7 @@ impl Ufunc {
         operands: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        reduce::segments::call(self.0, operands, keywords)
+        reduce::reduceat::call(self.0, operands, keywords)
     }
 
     /// NumPy's name of the function.

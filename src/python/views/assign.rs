@@ -12,7 +12,7 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict_mode;
 use crate::ffi::numbers::is_number;
-use crate::fusion::defer::{defer_into, is_pending};
+use crate::fusion::record_node::{defer_into, is_pending};
 use crate::gil::WithoutGil;
 use crate::host_transfers::cast::{self, CastValues, cast_into};
 use crate::host_transfers::copies;

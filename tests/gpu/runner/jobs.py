@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from pieces import Piece
+from file_batches import Piece
 
 # Seconds between two checks of the running commands, and between two measurements of their memory.
 POLL = 0.02

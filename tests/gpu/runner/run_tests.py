@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "python
 import jobs
 import machine
 import reports
-from pieces import Piece, batches, estimates, pieces
+from file_batches import Piece, batches, estimates, pieces
 from rerun_reasons import Cause, Reason, reason_of
 
 ROOT = Path(__file__).resolve().parents[3]

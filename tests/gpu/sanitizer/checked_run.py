@@ -17,7 +17,7 @@ import jobs
 import reports
 import run_tests
 import tests_per_tool
-from pieces import Piece, batches, estimates, pieces
+from file_batches import Piece, batches, estimates, pieces
 from rerun_reasons import reason_of
 
 HELPERS = Path(__file__).resolve().parents[2] / "helpers"

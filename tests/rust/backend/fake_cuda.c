@@ -223,4 +223,4 @@ Code cuEventQuery(void *e) { CONTEXT; return (size_t)e == 0x600 ? 600 : 0; }
 Code cuEventSynchronize(void *e) { CONTEXT; return e ? 0 : 400; }
 Code cuEventElapsedTime(float *t, void *a, void *b) { CONTEXT; *t = (float)((size_t)b - (size_t)a); return 0; }
 
-#include "fake_cuda_programs.c"
+#include "fake_cuda_device_code.c"

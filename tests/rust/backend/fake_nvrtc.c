@@ -1,5 +1,5 @@
 /* A fake NVRTC, written from NVRTC's documentation. The "image" of a source is the text after "//!" in the lines of the
- * source, in the format of fake_cuda_programs.c. The compilation of a source that contains "bad" fails; the compilation
+ * source, in the format of fake_cuda_device_code.c. The compilation of a source that contains "bad" fails; the compilation
  * of a source that contains "odd" prints a warning. */
 #include <stdio.h>
 #include <stdlib.h>

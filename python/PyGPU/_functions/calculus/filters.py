@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
-from PyGPU._functions.operands import on_device_of
+from PyGPU._functions.selection_operands import on_device_of
 from PyGPU._names.public import public
 
 _MODES = ("full", "same", "valid")

@@ -11,8 +11,8 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import along, array, normalize_axes, normalize_axis
 from PyGPU._functions.calculus.differences import diff
 from PyGPU._functions.joining import concatenate
-from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.searching import searchsorted
+from PyGPU._functions.selection_operands import on_device_of
 from PyGPU._names.public import public
 
 

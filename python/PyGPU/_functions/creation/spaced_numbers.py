@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import arrays
-from PyGPU._functions.operands import device_array_of, on_device_of
+from PyGPU._functions.selection_operands import device_array_of, on_device_of
 from PyGPU._names.public import public
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.histograms.bin_estimators import bin_count
-from PyGPU._functions.operands import device_array_of, flat, on_device_of
+from PyGPU._functions.selection_operands import device_array_of, flat, on_device_of
 from PyGPU._names.public import public
 
 

@@ -13,7 +13,7 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import invalid_array_error
 from PyGPU._functions.histograms.counts import _check_safe, _sums
 from PyGPU._functions.joining import stack
-from PyGPU._functions.operands import flat, on_device_of
+from PyGPU._functions.selection_operands import flat, on_device_of
 from PyGPU._names.public import public
 
 

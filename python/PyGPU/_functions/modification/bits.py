@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.joining import concatenate
-from PyGPU._functions.operands import flat
+from PyGPU._functions.selection_operands import flat
 from PyGPU._names.public import public
 
 

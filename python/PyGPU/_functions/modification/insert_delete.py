@@ -10,7 +10,7 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import along, array, normalize_axes, normalize_axis, target
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import argwhere
-from PyGPU._functions.operands import cycled, flat, on_device_of
+from PyGPU._functions.selection_operands import cycled, flat, on_device_of
 from PyGPU._names.public import public
 
 

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
 from PyGPU._functions.joining import concatenate
-from PyGPU._functions.operands import on_device_of
+from PyGPU._functions.selection_operands import on_device_of
 from PyGPU._functions.statistics import average
 from PyGPU._names.public import public
 

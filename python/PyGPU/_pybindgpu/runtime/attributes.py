@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pybindgpu.address import Address, address_of
+from PyGPU._pybindgpu.address_arguments import Address, address_of
 from PyGPU._pybindgpu.runtime.device import checked_device
 from PyGPU._pybindgpu.status import INVALID_VALUE, StatusError, cudaError_t, value_of
 

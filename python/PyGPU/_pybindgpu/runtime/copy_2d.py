@@ -6,7 +6,7 @@ import operator
 from typing import SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pybindgpu.address import Address, address_of, byte_count
+from PyGPU._pybindgpu.address_arguments import Address, address_of, byte_count
 from PyGPU._pybindgpu.runtime.device import checked_device
 from PyGPU._pybindgpu.runtime.memory import KINDS, cudaMemcpyDefault
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream

@@ -6,7 +6,7 @@ import operator
 from typing import SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pybindgpu.address import Address, address_of, byte_count, plain_address
+from PyGPU._pybindgpu.address_arguments import Address, address_of, byte_count, plain_address
 from PyGPU._pybindgpu.status import INVALID_VALUE, NOT_SUPPORTED, StatusError, cudaError_t, status_of, value_of
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 from PyGPU import _core
 from PyGPU._process.fork_lock import fork_safe_lock
-from PyGPU._pybindgpu.address import Address, plain_address
+from PyGPU._pybindgpu.address_arguments import Address, plain_address
 from PyGPU._pybindgpu.runtime.event import EventLike, as_event, cudaEvent_t
 from PyGPU._pybindgpu.status import INVALID_VALUE, StatusError, cudaError_t, status_of, value_of
 

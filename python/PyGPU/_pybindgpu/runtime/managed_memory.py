@@ -6,7 +6,7 @@ import operator
 from typing import SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pybindgpu.address import Address, address_of, byte_count
+from PyGPU._pybindgpu.address_arguments import Address, address_of, byte_count
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
 from PyGPU._pybindgpu.status import INVALID_DEVICE, INVALID_VALUE, StatusError, cudaError_t, status_of, value_of
 

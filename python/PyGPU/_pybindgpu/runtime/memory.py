@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pybindgpu.address import Address, address_of, byte_count, plain_address
+from PyGPU._pybindgpu.address_arguments import Address, address_of, byte_count, plain_address
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
 from PyGPU._pybindgpu.status import (
     INVALID_MEMCPY_DIRECTION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pybindgpu.address import Address, byte_count, plain_address
+from PyGPU._pybindgpu.address_arguments import Address, byte_count, plain_address
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
 from PyGPU._pybindgpu.status import cudaError_t, status_of, value_of
 

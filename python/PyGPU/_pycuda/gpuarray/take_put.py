@@ -14,7 +14,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions import selection
-from PyGPU._functions.operands import flat
+from PyGPU._functions.selection_operands import flat
 from PyGPU._memory.allocator import using_allocator
 from PyGPU._pycuda.gpuarray.result_allocation import on
 

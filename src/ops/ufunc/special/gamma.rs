@@ -15,8 +15,10 @@ static GAMMAINC: Header =
 static ZETA: Header = Header::of(include_str!("../../include/special/gamma/zeta_float.h"), &[&xsf::ZETA]);
 static BETA: Header = Header::of(include_str!("../../include/special/gamma/beta_function.h"), &[&LANCZOS, &xsf::BETA]);
 static BINOM: Header = Header::of(include_str!("../../include/special/gamma/binom.h"), &[&BETA, &xsf::BINOM]);
-pub(super) static BETAINC: Header =
-    Header::of(include_str!("../../include/special/gamma/beta.h"), &[&xsf::INCBET, &xsf::INCBI, &xsf::NDTRI]);
+pub(super) static BETAINC: Header = Header::of(
+    include_str!("../../include/special/gamma/incomplete_beta_limits.h"),
+    &[&xsf::INCBET, &xsf::INCBI, &xsf::NDTRI],
+);
 pub(super) static BETAINC_OF_MODERATE: Header =
     Header::of(include_str!("../../include/special/gamma/incomplete_beta.h"), &[&BETA, &BETAINC]);
 

@@ -8,7 +8,7 @@
 mod bessel;
 mod distributions;
 mod elementary;
-mod errors;
+mod error_functions;
 mod gamma;
 pub mod header;
 mod integrals;
@@ -133,7 +133,7 @@ macro_rules! special {
 use special;
 
 static FUNCTIONS: [&[SpecialFunction]; 6] = [
-    errors::FUNCTIONS,
+    error_functions::FUNCTIONS,
     gamma::FUNCTIONS,
     elementary::FUNCTIONS,
     bessel::FUNCTIONS,

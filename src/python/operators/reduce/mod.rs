@@ -1,7 +1,7 @@
 //! Reduces arrays over axes, by kernels on the current stream, or, for arrays in host memory, by NumPy.
 
 mod output_argument;
-pub(super) mod segments;
+pub(super) mod reduceat;
 pub(super) mod variance;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -14,7 +14,7 @@ use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
 use crate::array::deferred_operands::new_pending;
 use crate::convert::{dtype, ndarray, shape};
-use crate::fusion::defer;
+use crate::fusion::record_node;
 use crate::gil::WithoutGil;
 use crate::host_transfers::{cpu_view, device_arrays, transfer};
 use crate::kernel::call::scalar_values;
@@ -331,7 +331,7 @@ fn defer_if_pending<'py>(
     let array = operand.get().without_flush()?;
     let is_given = |object: &Option<Bound<'_, PyAny>>| object.as_ref().is_some_and(|object| !object.is_none());
     let is_plain = !is_given(&args.out) && !is_given(&args.initial) && !is_given(&args.mask);
-    if !is_plain || !defer::is_pending(array) || resolved.result != resolved.entry.output(resolved.computed) {
+    if !is_plain || !record_node::is_pending(array) || resolved.result != resolved.entry.output(resolved.computed) {
         return Ok(None);
     }
     let Some(stream) = GpuArray::can_wait_on(operand)? else { return Ok(None) };

@@ -8,7 +8,7 @@ use super::super::ufunc_keywords::UfuncKeywords;
 use super::super::ufunc_results::ResultLayout;
 use crate::array::class::GpuArray;
 use crate::array::deferred_operands;
-use crate::fusion::defer;
+use crate::fusion::record_node;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;
 use pygpu_device::stream;
@@ -50,7 +50,7 @@ pub(in crate::operators) fn result<'py>(
         fusion::record_eager(EagerReason::UnsupportedStream);
         return Ok(None);
     }
-    defer::prepare(&stream);
+    record_node::prepare(&stream);
     let Some(result) = entry.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
     let Some(node_operands) = to_node_operands(entry, kind, values)? else { return Ok(None) };
     let dense = Dense::of(shape, result.itemsize() as i64)?;
@@ -90,7 +90,7 @@ fn try_defer_into<'py>(
         return Ok(false);
     }
     let Some(node_operands) = to_node_operands(entry, kind, values)? else { return Ok(false) };
-    defer::defer_into(DeferredOp::Loop(entry, kind), node_operands, out.get().without_flush()?)
+    record_node::defer_into(DeferredOp::Loop(entry, kind), node_operands, out.get().without_flush()?)
 }
 
 /// Converts the operands of a call to operands of a deferred operation. Returns `None` if an operand is a temporary
@@ -138,7 +138,7 @@ fn eager_reason(
         return Some(EagerReason::UnsupportedForm);
     }
     values.iter().find_map(|value| match value {
-        UfuncOperand::Array(array) => defer::eager_reason(array),
+        UfuncOperand::Array(array) => record_node::eager_reason(array),
         UfuncOperand::Temporary { .. } => Some(EagerReason::ExternalMemory),
         UfuncOperand::Number { .. } => None,
     })

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use super::operand::{self, OperandValues, UfuncOperand};
-use crate::fusion::defer::is_aligned;
+use crate::fusion::record_node::is_aligned;
 use crate::gil::WithoutGil;
 use crate::host_transfers::transfer;
 use pygpu_array::{Array, DeferredArray};

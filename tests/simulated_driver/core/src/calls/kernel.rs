@@ -23,7 +23,7 @@ use crate::worker::Then;
 
 use super::rtc::{images, translation_units};
 
-use self::engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
+use self::engine::{HostEnvironment, HostKernel, LoadedImage, Shape, StartOrder};
 
 /// Returns the environment variables for the CPU engine. The variables are read only once, because a real driver reads
 /// its environment when it is opened.
@@ -54,7 +54,7 @@ pub struct Function {
 }
 
 struct Module {
-    library: Library,
+    library: LoadedImage,
     device: usize,
     /// Number of the kernel within its library, if several sources were compiled to one library.
     number: Option<u32>,
@@ -100,7 +100,7 @@ impl Driver {
     /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn load_module(&self, device: usize, image: &[u8]) -> Outcome<u64> {
         let (number, plain) = translation_units::chosen(image).unzip();
-        let library = Library::load(plain.as_deref().unwrap_or(image), host()).map_err(|text| {
+        let library = LoadedImage::load(plain.as_deref().unwrap_or(image), host()).map_err(|text| {
             say(&text);
             INVALID_IMAGE
         })?;

@@ -296,7 +296,8 @@ pub unsafe fn copy(program: *mut Program, target: *mut u8, of: impl Fn(&Program)
 /// Returns the compiled image as text that replaces PTX, including its final zero byte.
 pub fn ptx(program: &Program) -> &[u8] {
     program.text.get_or_init(|| {
-        let names = engine::Library::load(&program.image, host()).map(|library| library.names()).unwrap_or_default();
+        let names =
+            engine::LoadedImage::load(&program.image, host()).map(|library| library.names()).unwrap_or_default();
         let entries: String = names.iter().map(|name| format!(".visible .entry {name}(){{}}\n")).collect();
         let digits: String = program.image.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{PTX}{entries}{DIGITS}{digits}\n\0").into_bytes()

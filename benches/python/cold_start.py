@@ -1,6 +1,6 @@
 """Measure the first use of PyGPU: the first operation of each kind for each state of the kernel cache, and memory use.
 
-python benches/python/first_use.py [--json FILE]
+python benches/python/cold_start.py [--json FILE]
 
 Each number comes from a new process. The cache folder is empty, full (after a run of the same program) or read-only.
 The user root cannot measure a read-only folder, because permissions do not restrict root. A network folder is not

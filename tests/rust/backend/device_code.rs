@@ -4,9 +4,9 @@ use crate::fakes::{Fake, fake_driver, run};
 
 #[test]
 fn cuda_backend_loads_and_launches_as_documented() {
-    for (name, options) in [("programs", &[][..]), ("programs-old", &["-DOLD"])] {
+    for (name, options) in [("device-code", &[][..]), ("device-code-old", &["-DOLD"])] {
         let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
-        run("programs::child::module_calls_have_documented_effects", Some(&driver), Some("cuda"));
+        run("device_code::child::module_calls_have_documented_effects", Some(&driver), Some("cuda"));
     }
 }
 
@@ -14,13 +14,13 @@ fn cuda_backend_loads_and_launches_as_documented() {
 fn nvrtc_is_called_as_documented() {
     let Some(driver) = fake_driver(Fake::Cuda, "nvrtc", &[]) else { return };
     fake_driver(Fake::Nvrtc, "nvrtc", &[]).unwrap();
-    run("programs::child::nvrtc_compiles_and_reports_errors", Some(&driver), Some("cuda"));
+    run("device_code::child::nvrtc_compiles_and_reports_errors", Some(&driver), Some("cuda"));
 }
 
 #[test]
 fn missing_nvrtc_error_names_package_and_searched_paths() {
     let Some(driver) = fake_driver(Fake::Cuda, "no-nvrtc", &[]) else { return };
-    run("programs::child::missing_nvrtc_error_contains_searched_paths", Some(&driver), Some("cuda"));
+    run("device_code::child::missing_nvrtc_error_contains_searched_paths", Some(&driver), Some("cuda"));
 }
 
 mod child {

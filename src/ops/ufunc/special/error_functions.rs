@@ -5,7 +5,7 @@ use super::{SpecialFunction, double, integers, real, single, small, special, xsf
 use crate::ufunc::UfuncEntry;
 
 static NORMAL: Header = Header::of(include_str!("../../include/special/normal_distribution.h"), &[]);
-static ERROR: Header = Header::of(include_str!("../../include/special/error.h"), &[&xsf::FADDEEVA]);
+static ERROR: Header = Header::of(include_str!("../../include/special/error_functions.h"), &[&xsf::FADDEEVA]);
 
 /// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[

@@ -20,7 +20,7 @@ use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis, tuple_text};
 use pygpu_memory::stream_captures;
 use pygpu_ops::reductions::ReductionEntry;
-use pygpu_ops::reductions::segments::{self, SegmentReduction};
+use pygpu_ops::reductions::reduceat::{self as segments, SegmentReduction};
 use pygpu_ops::ufunc::{Casting, UfuncEntry};
 
 const PARAMETERS: [&str; 5] = ["array", "indices", "axis", "dtype", "out"];

@@ -13,7 +13,7 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, KernelSource, launch};
 use pygpu_memory::Access;
 
-const TEXT: &str = include_str!("segments.cu");
+const TEXT: &str = include_str!("reduceat.cu");
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 /// Number of threads that reduce one segment together, if elements that are adjacent in memory belong to the same

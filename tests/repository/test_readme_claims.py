@@ -100,8 +100,8 @@ def test_each_readme_table_row_has_a_claim() -> None:
 
 
 def test_evidence_check_finds_missing_test_and_file() -> None:
-    assert missing("`tests/repository/test_claims.py::test_of_nothing`, `docs/no_page.md`, `Makefile`") == [
-        "tests/repository/test_claims.py::test_of_nothing",
+    assert missing("`tests/repository/test_readme_claims.py::test_of_nothing`, `docs/no_page.md`, `Makefile`") == [
+        "tests/repository/test_readme_claims.py::test_of_nothing",
         "docs/no_page.md",
     ]
 
