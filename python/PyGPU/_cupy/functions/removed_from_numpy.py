@@ -74,7 +74,7 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> _core.GPUArray:
 
 
 def asfarray(a: Any, dtype: Any = np.float64) -> _core.GPUArray:
-    """Convert values to an array of a floating-point type by `cupy.asarray`. An integer type becomes float64."""
+    """Convert values to an array as `cupy.asarray` does, but of a floating-point type; integers become float64."""
     dtype = np.dtype(dtype)
     return asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
 
