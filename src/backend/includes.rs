@@ -234,16 +234,16 @@ pub fn fingerprints_of(
     begun: SystemTime,
 ) -> Option<Vec<FileFingerprint>> {
     let mut found: BTreeMap<PathBuf, FileFingerprint> = BTreeMap::new();
-    let mut wanted: BTreeMap<(Option<PathBuf>, Name), ()> = BTreeMap::new();
-    let mut want = |beside: Option<&Path>, names: BTreeSet<Name>| {
+    let mut includes: BTreeMap<(Option<PathBuf>, Name), ()> = BTreeMap::new();
+    let mut add_includes = |beside: Option<&Path>, names: BTreeSet<Name>| {
         for name in names {
             let beside = beside.filter(|_| name.quoted).map(Path::to_path_buf);
-            wanted.insert((beside, name), ());
+            includes.insert((beside, name), ());
         }
     };
-    want(None, names(source.as_bytes())?);
+    add_includes(None, names(source.as_bytes())?);
     for text in own {
-        want(None, names(text)?);
+        add_includes(None, names(text)?);
     }
     for path in read {
         found.insert(path.clone(), FileFingerprint::read(path.clone(), begun)?);
@@ -251,12 +251,12 @@ pub fn fingerprints_of(
         // another header of the compiler.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
-            Some(names) => want(path.parent(), names),
+            Some(names) => add_includes(path.parent(), names),
             None if is_listed => {}
             None => return None,
         }
     }
-    for (beside, name) in wanted.into_keys() {
+    for (beside, name) in includes.into_keys() {
         for folder in beside.iter().chain(folders) {
             let path = folder.join(&name.text);
             let fingerprint = found.entry(path.clone()).or_insert_with(|| FileFingerprint::looked(path));

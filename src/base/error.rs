@@ -101,15 +101,15 @@ impl fmt::Display for CompileError {
 /// times, once for each element that one vector load returns, so the compiler reports each mistake several times. A
 /// repeated message is omitted together with the indented lines that show its position.
 fn distinct_lines(log: &str) -> Vec<&str> {
-    let (mut told, mut is_known): (Vec<&str>, bool) = (Vec::new(), false);
+    let (mut lines, mut is_known): (Vec<&str>, bool) = (Vec::new(), false);
     for line in log.trim_end().lines() {
         let is_detail = line.is_empty() || line.starts_with([' ', '\t']);
-        is_known = if is_detail { is_known } else { told.contains(&line) };
+        is_known = if is_detail { is_known } else { lines.contains(&line) };
         if !is_known {
-            told.push(line);
+            lines.push(line);
         }
     }
-    told
+    lines
 }
 
 /// Details of a driver call that returned an error code.

@@ -341,8 +341,8 @@ mod tests {
         assert!(PythonAccess::here().is_none());
         let other = std::thread::spawn(|| PythonAccess::here().is_some());
         assert!(other.join().unwrap_or(false), "other threads may run Python");
-        let asked = std::panic::catch_unwind(|| PythonAccess::expected().is_none());
-        assert_eq!(asked.is_err(), cfg!(debug_assertions));
+        let outcome = std::panic::catch_unwind(|| PythonAccess::expected().is_none());
+        assert_eq!(outcome.is_err(), cfg!(debug_assertions));
         drop(token);
         assert!(PythonAccess::expected().is_some());
     }

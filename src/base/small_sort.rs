@@ -23,10 +23,10 @@ mod tests {
             for seed in 0..500usize {
                 let mut list: Vec<(usize, usize)> =
                     (0..length).map(|at| (seed.wrapping_mul(at * 7 + 3) % 4, at)).collect();
-                let mut wanted = list.clone();
-                wanted.sort_by_key(|one| one.0);
+                let mut expected = list.clone();
+                expected.sort_by_key(|one| one.0);
                 sort_by_key(&mut list, |one| one.0);
-                assert_eq!(list, wanted);
+                assert_eq!(list, expected);
             }
         }
     }

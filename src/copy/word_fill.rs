@@ -130,10 +130,10 @@ mod tests {
 
     #[test]
     fn word_fill_uses_one_memset_per_distinct_word_of_item() {
-        for (itemsize, wanted) in [(8, 2), (16, 4), (12, 3), (3, 3), (6, 3), (40, 10)] {
+        for (itemsize, expected) in [(8, 2), (16, 4), (12, 3), (3, 3), (6, 3), (40, 10)] {
             let item: Vec<u8> = (1..=itemsize).collect();
             let words = words(&dense(&[1000], itemsize.into()), 1 << 20, &item);
-            assert_eq!((words.count(), words.rows.len), (wanted, 1000), "items of {itemsize} bytes");
+            assert_eq!((words.count(), words.rows.len), (expected, 1000), "items of {itemsize} bytes");
         }
         assert_eq!(words(&dense(&[1000], 8), 1 << 20, &1.5f64.to_le_bytes()).count(), 2);
     }

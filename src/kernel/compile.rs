@@ -71,7 +71,7 @@ fn build_if(
 ) -> Result<Option<CompiledSource>> {
     let options = options::parse(&source.options, source.compiler.is_none())?;
     let architecture = match &options.architecture {
-        Some(asked) => asked.clone(),
+        Some(architecture) => architecture.clone(),
         None => device.properties()?.architecture,
     };
     let text = wrapped(source);

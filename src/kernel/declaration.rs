@@ -293,13 +293,13 @@ mod tests {
         let source = "extern \"C\" __global__ void __launch_bounds__(256, 2)\nscale(const float *__restrict__ x, double y[], \
                       unsigned long long n, /* int gone, */ float a = 2.0f) { x[0] = f(1, 2); }";
         let parameters = Declarations::read(source, &[]).parameters("scale").unwrap();
-        let wanted = [
+        let expected = [
             pointer(ScalarType::Float32, true),
             pointer(ScalarType::Float64, false),
             ParameterKind::Scalar(ScalarType::UInt64),
             ParameterKind::Scalar(ScalarType::Float32),
         ];
-        assert_eq!(kinds(&parameters), wanted);
+        assert_eq!(kinds(&parameters), expected);
         let names: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
         assert_eq!(names, ["x", "y", "n", "a"]);
         assert_eq!(parameters[0].to_string(), "const float* x");
@@ -325,8 +325,8 @@ mod tests {
                       long double t, void *u, std::array<int, 3> v, float4 w, float4 *x, decltype(3) y, const P);";
         let unknown = ParameterKind::Unknown;
         let vectors = ParameterKind::Pointer { element: Element::Vector(ScalarType::Float32, 4), constant: false };
-        let wanted = [unknown, ANY, ANY, unknown, unknown, unknown, ANY, unknown, unknown, vectors, unknown, unknown];
-        assert_eq!(read(source, "k"), wanted);
+        let expected = [unknown, ANY, ANY, unknown, unknown, unknown, ANY, unknown, unknown, vectors, unknown, unknown];
+        assert_eq!(read(source, "k"), expected);
     }
 
     #[test]
@@ -336,14 +336,14 @@ mod tests {
         let options = [CompileOption::Define("D".into(), Some("double".into()))];
         let found = kinds(&Declarations::read(source, &options).parameters("k").unwrap());
         let scalar = ParameterKind::Scalar;
-        let wanted = [
+        let expected = [
             pointer(ScalarType::Float32, false),
             scalar(ScalarType::UInt32),
             scalar(ScalarType::Int64),
             ParameterKind::Unknown,
             scalar(ScalarType::Float64),
         ];
-        assert_eq!(found, wanted);
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -352,12 +352,12 @@ mod tests {
             "namespace n { template <typename T, int N, class U = int>\n__global__ void k(T *x, U u, T t) {} }";
         let declarations = Declarations::read(source, &[]);
         let found = kinds(&declarations.parameters("n::k<unsigned int, 4, double>").unwrap());
-        let wanted = [
+        let expected = [
             pointer(ScalarType::UInt32, false),
             ParameterKind::Scalar(ScalarType::Float64),
             ParameterKind::Scalar(ScalarType::UInt32),
         ];
-        assert_eq!(found, wanted);
+        assert_eq!(found, expected);
         assert_eq!(
             kinds(&declarations.parameters("k").unwrap()),
             [ANY, ParameterKind::Unknown, ParameterKind::Unknown]

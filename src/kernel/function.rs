@@ -395,8 +395,8 @@ mod tests {
         let kinds =
             |found: Option<Box<[Parameter]>>| found.map(|list| list.iter().map(|one| one.kind).collect::<Vec<_>>());
         let found = kinds(believed(Some(declared.clone()), Some(&places(&[4, 8, 24])))).unwrap();
-        let wanted = [ParameterKind::Scalar(ScalarType::Float32), ParameterKind::Bytes(8), ParameterKind::Bytes(24)];
-        assert_eq!(found, wanted);
+        let expected = [ParameterKind::Scalar(ScalarType::Float32), ParameterKind::Bytes(8), ParameterKind::Bytes(24)];
+        assert_eq!(found, expected);
         let found = kinds(believed(Some(declared), Some(&places(&[8])))).unwrap();
         assert_eq!(found, [ParameterKind::Bytes(8)]);
         assert_eq!(kinds(believed(None, None)), None);

@@ -211,7 +211,7 @@ fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     let shape = config.shape();
     let limits = function.limits();
     let within =
-        |asked: [u32; 3], most: [u32; 3]| asked.iter().zip(most).all(|(asked, most)| *asked > 0 && *asked <= most);
+        |lengths: [u32; 3], most: [u32; 3]| lengths.iter().zip(most).all(|(length, most)| *length > 0 && *length <= most);
     let threads = shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length));
     let fits = within(shape.grid, limits.grid) && within(shape.block, limits.block);
     if !fits || threads > function.max_threads()? || (shape.cooperative && !limits.cooperative) {
@@ -246,12 +246,12 @@ fn refused(function: &Function, shape: &LaunchShape, threads: u32) -> Error {
         return function.is_no_instance();
     }
     let (limits, name, device) = (function.limits(), function.name(), function.device());
-    for (what, asked, most) in [("grid", shape.grid, limits.grid), ("block", shape.block, limits.block)] {
-        for (axis, (asked_here, most)) in ["x", "y", "z"].iter().zip(asked.iter().zip(most)) {
-            if *asked_here == 0 || *asked_here > most {
+    for (what, lengths, most) in [("grid", shape.grid, limits.grid), ("block", shape.block, limits.block)] {
+        for (axis, (length, most)) in ["x", "y", "z"].iter().zip(lengths.iter().zip(most)) {
+            if *length == 0 || *length > most {
                 return Error::value(format!(
-                    "{name}: the {what} {} has {asked_here} along {axis}; {device} takes 1 to {most}",
-                    tuple_text(asked)
+                    "{name}: the {what} {} has {length} along {axis}; {device} takes 1 to {most}",
+                    tuple_text(lengths)
                 ));
             }
         }

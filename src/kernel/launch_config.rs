@@ -66,29 +66,29 @@ impl Configuration for LaunchConfig {
     }
 
     fn check(&self, function: &Function) -> Result<()> {
-        let asked = &self.attributes;
-        if asked.carveout.is_some_and(|percent| !(-1..=100).contains(&percent)) {
-            let percent = asked.carveout.unwrap_or_default();
+        let attributes = &self.attributes;
+        if attributes.carveout.is_some_and(|percent| !(-1..=100).contains(&percent)) {
+            let percent = attributes.carveout.unwrap_or_default();
             let name = function.name();
             return Err(Error::value(format!(
                 "{name}: preferred_shared_memory_carveout is a percentage, 0 to 100, or -1 for the driver's choice, not {percent}"
             )));
         }
-        match asked.cluster {
+        match attributes.cluster {
             Some(cluster) if cluster.contains(&0) => Err(Error::value(format!(
                 "{}: the cluster {} has no blocks; each length is 1 or more",
                 function.name(),
                 tuple_text(cluster)
             ))),
             Some(_) if !function.limits().clusters => {
-                if asked.cluster_size() == 1 {
+                if attributes.cluster_size() == 1 {
                     Ok(())
                 } else {
-                    Err(no_clusters(function, asked))
+                    Err(no_clusters(function, attributes))
                 }
             }
             None if !function.limits().clusters => Ok(()),
-            asked => check_cluster(function, &self.shape, asked),
+            cluster => check_cluster(function, &self.shape, cluster),
         }
     }
 
@@ -113,19 +113,19 @@ impl LaunchConfig {
     }
 }
 
-fn check_cluster(function: &Function, shape: &LaunchShape, asked: Option<[u32; 3]>) -> Result<()> {
+fn check_cluster(function: &Function, shape: &LaunchShape, requested: Option<[u32; 3]>) -> Result<()> {
     let required = function.required_cluster()?;
     let name = function.name();
-    if let (Some(required), Some(asked)) = (required, asked)
-        && required != asked
+    if let (Some(required), Some(requested)) = (required, requested)
+        && required != requested
     {
         return Err(Error::value(format!(
             "{name}: clusters of {} blocks were asked for, and the kernel was compiled for clusters of {} (__cluster_dims__)",
-            tuple_text(asked),
+            tuple_text(requested),
             tuple_text(required)
         )));
     }
-    let Some(cluster) = asked.or(required) else { return Ok(()) };
+    let Some(cluster) = requested.or(required) else { return Ok(()) };
     if let Some(error) = uneven(function, shape, cluster) {
         return Err(error);
     }
@@ -157,8 +157,8 @@ fn uneven(function: &Function, shape: &LaunchShape, cluster: [u32; 3]) -> Option
 }
 
 #[cold]
-fn no_clusters(function: &Function, asked: &LaunchAttributes) -> Error {
-    let cluster = asked.cluster.unwrap_or([1; 3]);
+fn no_clusters(function: &Function, attributes: &LaunchAttributes) -> Error {
+    let cluster = attributes.cluster.unwrap_or([1; 3]);
     Error::not_supported(format!(
         "{}: clusters of {} blocks were asked for, and {} has no clusters: CUDA devices of compute capability 9.0 and newer \
          have them; elsewhere launch without a cluster, or with one of 1 block",

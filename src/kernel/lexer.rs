@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn comments_strings_and_directives_are_not_tokens() {
         let source = "int a; // b\n/* c\n */ x = \"d \\\" e\"; y = 'f'; z = R\"k(g \" )h)k\";\n#if i \\\n j\nstd::l->m";
-        let wanted = ["int", "a", ";", "x", "=", ";", "y", "=", ";", "z", "=", ";", "std", "::", "l", "->", "m"];
-        assert_eq!(words(source).list, wanted);
+        let expected = ["int", "a", ";", "x", "=", ";", "y", "=", ";", "z", "=", ";", "std", "::", "l", "->", "m"];
+        assert_eq!(words(source).list, expected);
         for broken in ["\"open", "/* open", "R\"(open", "'", "#define", "R\"", "é\"ü"] {
             words(broken);
         }

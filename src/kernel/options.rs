@@ -223,7 +223,7 @@ fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
 
 impl CompileOptions {
     fn take(&mut self, kind: ValuedOption, name: &str, value: &str) -> Result<()> {
-        let bad = |wanted: &str| Err(Error::value(format!("the option {name} takes {wanted}, not '{value}'")));
+        let bad = |expected: &str| Err(Error::value(format!("the option {name} takes {expected}, not '{value}'")));
         let truth = || match value {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -333,8 +333,8 @@ mod tests {
     #[test]
     fn nvcc_flags_are_parsed() {
         let list = parsed(&["-use_fast_math", "-O3", "-G", "-lineinfo", "--maxrregcount=32", "-w", "-fmad=false"]).list;
-        let wanted = [FastMath, Optimize(3), Debug, LineInfo, MaxRegisters(32), NoWarnings, FusedMultiplyAdd(false)];
-        assert_eq!(list, wanted);
+        let expected = [FastMath, Optimize(3), Debug, LineInfo, MaxRegisters(32), NoWarnings, FusedMultiplyAdd(false)];
+        assert_eq!(list, expected);
         for texts in [&["--ptxas-options=-v"][..], &["-Xptxas", "-v"], &["-Xptxas=-v"]] {
             assert_eq!(parsed(texts).list, [Verbose], "{texts:?}");
         }

@@ -88,14 +88,14 @@ mod tests {
         let kinds: Vec<_> = of_letters("P i2f16s").unwrap().into_iter().map(|one| one.kind).collect();
         let pointer = ParameterKind::Pointer { element: Element::Any, constant: false };
         let scalar = ParameterKind::Scalar;
-        let wanted = [
+        let expected = [
             pointer,
             scalar(ScalarType::Int32),
             scalar(ScalarType::Float32),
             scalar(ScalarType::Float32),
             ParameterKind::Bytes(16),
         ];
-        assert_eq!(kinds, wanted);
+        assert_eq!(kinds, expected);
         assert!(of_letters("").unwrap().is_empty());
     }
 

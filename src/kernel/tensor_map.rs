@@ -64,7 +64,7 @@ fn element_of(dtype: DType) -> Result<TensorElement> {
 fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
     let layout = array.layout();
     let (shape, strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
-    let told = || format!("shape {}, strides {}", tuple_text(layout.shape()), tuple_text(layout.strides()));
+    let layout_text = || format!("shape {}, strides {}", tuple_text(layout.shape()), tuple_text(layout.strides()));
     let (rank, item) = (shape.len(), layout.itemsize());
     let element = element_of(array.dtype())?;
     let least_rank = if boxes.interleave == 0 { 1 } else { 3 };
@@ -72,18 +72,18 @@ fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
         return Err(Error::value(format!(
             "a tensor map has {least_rank} to {MAX_RANK} axes{}, and the array {rank} ({})",
             if least_rank == 1 { "" } else { " with interleave" },
-            told()
+            layout_text()
         )));
     }
     if layout.is_empty() {
-        return Err(Error::value(format!("an array without elements has no tensor map ({})", told())));
+        return Err(Error::value(format!("an array without elements has no tensor map ({})", layout_text())));
     }
     for (name, list) in [("box", &boxes.extent), ("element_strides", &boxes.steps)] {
         if list.len() != rank {
             return Err(Error::value(format!(
                 "{name} has {} numbers and the array {rank} axes ({})",
                 list.len(),
-                told()
+                layout_text()
             )));
         }
     }
@@ -99,7 +99,7 @@ fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
     if strides[rank - 1] != item && shape[rank - 1] != 1 {
         return Err(Error::value(format!(
             "the elements of the last axis do not follow each other ({}): pass a.T of an array in Fortran's order, or a copy()",
-            told()
+            layout_text()
         )));
     }
     let mut request = TensorMapRequest {
@@ -130,7 +130,7 @@ fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
             return Err(Error::value(format!(
                 "axis {axis} has a stride of {stride} bytes ({}); a tensor map wants a multiple of {divisor} from 0 to 2**40: pad the \
                  rows, or copy into an array whose rows are so long",
-                told()
+                layout_text()
             )));
         }
         request.lengths[place] = length;

@@ -228,28 +228,28 @@ fn family(kind: ScalarType) -> TypeFamily {
     }
 }
 
-/// Returns whether a value of dtype `given` can be read as the type `declared` without conversion. Integers of equal
+/// Returns whether a value of `dtype` can be read as the type `declared` without conversion. Integers of equal
 /// size may differ in signedness, as is common in C programs.
-pub fn fits(declared: ScalarType, given: DType) -> bool {
-    let (one, other) = (family(declared), family(given.kind()));
+pub fn fits(declared: ScalarType, dtype: DType) -> bool {
+    let (one, other) = (family(declared), family(dtype.kind()));
     // C programs commonly use an 8-bit integer type for 8-bit types that have no arithmetic in C, such as 8-bit floats.
     let is_byte = one == TypeFamily::Integer
-        && given.itemsize() == 1
+        && dtype.itemsize() == 1
         && matches!(other, TypeFamily::Other(kind) if kind != ScalarType::Opaque);
-    (one == other || is_byte) && DType::new(declared).itemsize() == given.itemsize()
+    (one == other || is_byte) && DType::new(declared).itemsize() == dtype.itemsize()
 }
 
 impl Element {
-    /// Returns whether an array of dtype `given` may be passed for a pointer parameter with this element type.
-    pub fn takes(self, given: DType) -> bool {
+    /// Returns whether an array of `dtype` may be passed for a pointer parameter with this element type.
+    pub fn takes(self, dtype: DType) -> bool {
         match self {
             Self::Any => true,
-            Self::Named(kind) => fits(kind, given),
+            Self::Named(kind) => fits(kind, dtype),
             Self::Vector(kind, lanes) => {
                 let bytes = DType::new(kind).itemsize() * usize::from(lanes);
                 let is_complex =
-                    matches!(given.kind(), ScalarType::Complex64 | ScalarType::Complex128) && given.itemsize() == bytes;
-                fits(kind, given) || is_complex || given.kind() == ScalarType::Opaque
+                    matches!(dtype.kind(), ScalarType::Complex64 | ScalarType::Complex128) && dtype.itemsize() == bytes;
+                fits(kind, dtype) || is_complex || dtype.kind() == ScalarType::Opaque
             }
         }
     }

@@ -130,9 +130,9 @@ pub(super) fn slice_outside(start: i64, step: i64, count: i64, axis: usize, len:
 /// Returns the error of a failed reshape. As in NumPy's message, unknown lengths of the requested shape are shown as
 /// `newaxis`, and leading unknown lengths are omitted.
 #[cold]
-pub(super) fn reshape(size: i64, wanted: &[i64]) -> Error {
+pub(super) fn reshape(size: i64, shape: &[i64]) -> Error {
     let mut text = String::new();
-    for &len in wanted.iter().skip_while(|&&len| len < 0) {
+    for &len in shape.iter().skip_while(|&&len| len < 0) {
         if !text.is_empty() {
             text.push(',');
         }
@@ -142,7 +142,7 @@ pub(super) fn reshape(size: i64, wanted: &[i64]) -> Error {
             let _ = write!(text, "{len}");
         }
     }
-    if wanted.len() == 1 && !text.is_empty() {
+    if shape.len() == 1 && !text.is_empty() {
         text.push(',');
     }
     Error::value(format!("cannot reshape array of size {size} into shape ({text})"))

@@ -4,18 +4,18 @@ use super::{Axes, Axis, Dims, Layout, MemoryOrder, check_rank, check_size, error
 use pygpu_base::error::{Error, Result};
 
 /// Replaces the one unknown (negative) length of a requested shape, so that the shape has `size` elements.
-pub fn resolve_shape(size: i64, wanted: &[i64]) -> Result<Dims> {
-    let unknown = unknown_length(size, wanted)?;
-    Ok(wanted.iter().map(|&len| if len < 0 { unknown } else { len }).collect())
+pub fn resolve_shape(size: i64, shape: &[i64]) -> Result<Dims> {
+    let unknown = unknown_length(size, shape)?;
+    Ok(shape.iter().map(|&len| if len < 0 { unknown } else { len }).collect())
 }
 
-/// Returns the value of the unknown (negative) length in `wanted`. If no length is unknown, the returned value has no
+/// Returns the value of the unknown (negative) length in `shape`. If no length is unknown, the returned value has no
 /// meaning.
 #[inline(always)]
-fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
-    check_rank(wanted.len())?;
+fn unknown_length(size: i64, shape: &[i64]) -> Result<i64> {
+    check_rank(shape.len())?;
     let (mut known, mut fits, mut unknowns) = (1i64, true, 0);
-    for &len in wanted {
+    for &len in shape {
         if len < 0 {
             unknowns += 1;
         } else {
@@ -26,7 +26,7 @@ fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
     match unknowns {
         0 if fits && known == size => Ok(1),
         1 if fits && known != 0 && size % known == 0 => Ok(size / known),
-        0 | 1 => Err(errors::reshape(size, wanted)),
+        0 | 1 => Err(errors::reshape(size, shape)),
         _ => Err(Error::value("can only specify one unknown dimension")),
     }
 }
@@ -35,8 +35,8 @@ fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
 /// than in the old one.
 #[cold]
 #[inline(never)]
-fn check_empty(wanted: &[i64], itemsize: i64) -> Result<()> {
-    check_size(&resolve_shape(0, wanted)?, itemsize)
+fn check_empty(shape: &[i64], itemsize: i64) -> Result<()> {
+    check_size(&resolve_shape(0, shape)?, itemsize)
 }
 
 impl Layout {
@@ -44,30 +44,30 @@ impl Layout {
     /// elements are read from this layout, and fill the new shape, in the memory order `order`. One length may be
     /// negative, meaning unknown.
     #[inline]
-    pub fn reshape(&self, wanted: &[i64], order: MemoryOrder) -> Result<Option<Self>> {
+    pub fn reshape(&self, shape: &[i64], order: MemoryOrder) -> Result<Option<Self>> {
         let mut view = Self::scalar(self.itemsize);
-        Ok(if self.reshape_into(&mut view, wanted, order)? { Some(view) } else { None })
+        Ok(if self.reshape_into(&mut view, shape, order)? { Some(view) } else { None })
     }
 
     /// Reshapes like [`Layout::reshape`], but writes the result into `view`. Returns `false` if a copy is needed.
     #[inline(always)]
-    pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: MemoryOrder) -> Result<bool> {
+    pub fn reshape_into(&self, view: &mut Self, shape: &[i64], order: MemoryOrder) -> Result<bool> {
         let size = self.size();
-        let unknown = unknown_length(size, wanted)?;
+        let unknown = unknown_length(size, shape)?;
         // This shortcut requires that no length is unknown. If a length is unknown, NumPy sets new strides for axes of
         // length 1, even if the shape is unchanged.
-        if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
+        if shape.len() == self.ndim() && self.shape().eq(shape.iter().copied()) {
             view.assign(self);
             return Ok(true);
         }
         (view.offset, view.itemsize) = (self.offset, self.itemsize);
         let axes = &mut view.axes;
         axes.clear();
-        for &len in wanted {
+        for &len in shape {
             axes.push(Axis { len: if len < 0 { unknown } else { len }, stride: 0 }); // `extend` is not inlined
         }
         if size == 0 {
-            check_empty(wanted, self.itemsize)?;
+            check_empty(shape, self.itemsize)?;
         }
         let packed = match order {
             MemoryOrder::C => self.is_c_contiguous(),

@@ -202,8 +202,8 @@ mod tests {
         Arc::new(Allocation::new(bytes, Stream::default_of(Device::cpu().unwrap())).unwrap())
     }
 
-    fn finds(address: Address, wanted: &Arc<Allocation>) -> bool {
-        matches!(lookup(address), AddressLookup::Blocks(found) if Arc::ptr_eq(&found[0].0, wanted))
+    fn finds(address: Address, allocation: &Arc<Allocation>) -> bool {
+        matches!(lookup(address), AddressLookup::Blocks(found) if Arc::ptr_eq(&found[0].0, allocation))
     }
 
     #[test]

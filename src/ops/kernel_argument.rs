@@ -37,14 +37,14 @@ impl Argument {
         matches!(self.role, ArgumentRole::Vector { .. })
     }
 
-    /// Whether an array of dtype `given` may be passed for this argument. The rules are those for a pointer argument of
-    /// a kernel, with one exception: for a declared structured dtype, `given` must be that dtype or bytes of its size.
-    pub fn takes(&self, given: DType) -> bool {
+    /// Whether an array of `dtype` may be passed for this argument. The rules are those for a pointer argument of
+    /// a kernel, with one exception: for a declared structured dtype, `dtype` must be that dtype or bytes of its size.
+    pub fn takes(&self, dtype: DType) -> bool {
         match self.dtype.kind() {
             ScalarType::Opaque => {
-                given == self.dtype || (given.itemsize() == self.dtype.itemsize() && given.kind() == ScalarType::Opaque)
+                dtype == self.dtype || (dtype.itemsize() == self.dtype.itemsize() && dtype.kind() == ScalarType::Opaque)
             }
-            kind => Element::Named(kind).takes(given) && fits(kind, given),
+            kind => Element::Named(kind).takes(dtype) && fits(kind, dtype),
         }
     }
 }

@@ -47,24 +47,24 @@ fn bytes(role: ArrayRole, element: Element) -> usize {
 }
 
 /// Converts a request to a task for the library, which includes checks of the request's arrays.
-fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
+fn task(request: &FactorizeRequest<'_>) -> Result<Factorization> {
     let unfit =
-        |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));
-    let first = asked.arrays.first().ok_or_else(|| unfit("there is no array"))?;
+        |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", request.what, request.batch, request.sizes));
+    let first = request.arrays.first().ok_or_else(|| unfit("there is no array"))?;
     let kind = first.dtype().kind();
     let element =
         element(kind).ok_or_else(|| Error::type_error(format!("no factorisation of {}", first.dtype().name())))?;
-    let [m, n, k] = asked.sizes;
+    let [m, n, k] = request.sizes;
     let mut task =
-        Factorization { what: asked.what, element, batch: asked.batch, m, n, k, addresses: [0; Factorization::PARTS] };
+        Factorization { what: request.what, element, batch: request.batch, m, n, k, addresses: [0; Factorization::PARTS] };
     if !task.is_sound() {
         return Err(unfit("the library takes no such sizes; it counts rows, columns and matrices in 32 bits"));
     }
     let parts = task.parts();
-    if parts.len() != asked.arrays.len() {
+    if parts.len() != request.arrays.len() {
         return Err(unfit("there are more or fewer arrays"));
     }
-    for (place, (array, (role, count, is_read))) in asked.arrays.iter().zip(parts).enumerate() {
+    for (place, (array, (role, count, is_read))) in request.arrays.iter().zip(parts).enumerate() {
         let size = count.checked_mul(task.batch).and_then(|size| i64::try_from(size).ok());
         let is_right = array.layout().is_c_contiguous()
             && Some(array.layout().size()) == size
@@ -84,9 +84,9 @@ fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
 }
 
 /// Returns the memory blocks that a task uses, including the workspace `room`.
-fn uses<'a>(asked: &FactorizeRequest<'a>, task: &Factorization, room: &'a Array) -> Vec<BlockUse<'a>> {
+fn uses<'a>(request: &FactorizeRequest<'a>, task: &Factorization, room: &'a Array) -> Vec<BlockUse<'a>> {
     let access = |is_read| if is_read { Access::Read } else { Access::Write };
-    let arrays = asked.arrays.iter().zip(task.parts());
+    let arrays = request.arrays.iter().zip(task.parts());
     let arrays = arrays.map(|(array, (_, _, is_read))| (array.allocation(), access(is_read)));
     std::iter::once((room.allocation(), Access::Write)).chain(arrays).collect()
 }
@@ -100,8 +100,8 @@ fn room(bytes: usize, stream: &Stream) -> Result<Array> {
 ///
 /// # Errors
 /// The errors of [`run`].
-pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool> {
-    let task = task(asked)?;
+pub fn run_by_blas(request: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool> {
+    let task = task(request)?;
     let device = stream.device();
     let done = with_blas(stream, |blas, handle| {
         if !blas.has_lu(task.element) {
@@ -110,7 +110,7 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         let bytes = workspace_of(device);
         let room = room(bytes, stream)?;
         let desk = BlasWorkspace { stream: stream.handle(), workspace: room.address(), bytes };
-        ordered(&uses(asked, &task, &room), stream, || {
+        ordered(&uses(request, &task, &room), stream, || {
             let mut said = Ok(());
             device.backend().device_code()?.within(device.index(), "linear algebra", &mut || {
                 // SAFETY: `task` has checked every array, and, as in `run`, the uses of all memory blocks are recorded
@@ -140,8 +140,8 @@ pub fn destroy_handles(device: Device) -> Result<()> {
 ///
 /// # Errors
 /// `ValueError` and `TypeError` for unsuitable arrays; `OutOfMemory`; library errors; driver errors.
-pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<()> {
-    let task = task(asked)?;
+pub fn run(solver: &Solver, request: &FactorizeRequest<'_>, stream: &Stream) -> Result<()> {
+    let task = task(request)?;
     if task.what.waits() {
         stream_captures::refuse(
             "a factorisation by iterations (svd, eigh, eig), for which the library waits,",
@@ -169,7 +169,7 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
         within(&mut || solver.room(&handle, &task).map(|room| needed = room))?;
         let room = room(needed.bytes, stream)?;
         let mut host = vec![0; needed.host];
-        ordered(&uses(asked, &task, &room), stream, || {
+        ordered(&uses(request, &task, &room), stream, || {
             within(&mut || {
                 // SAFETY: `task` has checked every array; the workspace has the size that the library requires; all
                 // arrays are used in the order of this stream. An array of addresses contains the addresses of the

@@ -148,8 +148,8 @@ impl Reduce {
     pub fn check_out(&self, out: &Array, device: Device) -> Result<()> {
         let ReductionSpec { name, dtype, .. } = &self.of;
         if out.dtype() != *dtype {
-            let (given, wanted) = (out.dtype().name(), dtype.name());
-            return Err(Error::value(format!("{name}(): out is {given}, and the result {wanted}")));
+            let (out_dtype, result_dtype) = (out.dtype().name(), dtype.name());
+            return Err(Error::value(format!("{name}(): out is {out_dtype}, and the result {result_dtype}")));
         }
         if out.layout().is_empty() {
             return Err(Error::value(format!("{name}(): out has no elements")));
@@ -297,8 +297,8 @@ impl Reduce {
         }
         let threads = self.threads(device);
         let most = if device.is_cpu() { at_once(device) } else { at_once(device) * (2048 / threads).min(16) };
-        let wanted = (size as u64).div_ceil(u64::from(threads) * u64::from(AT_ONCE));
-        Ok(wanted.clamp(1, u64::from(most.max(1))) as u32)
+        let blocks = (size as u64).div_ceil(u64::from(threads) * u64::from(AT_ONCE));
+        Ok(blocks.clamp(1, u64::from(most.max(1))) as u32)
     }
 
     /// Launches the first kernel, which writes one value per block to the beginning of `out`.

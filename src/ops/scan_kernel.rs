@@ -166,9 +166,9 @@ impl Scan {
         self.check_input(input)?;
         self.check_output(input, output)?;
         let (device, size) = (stream.device(), input.layout().size());
-        let wanted = self.blocks(device, size) as i64;
-        if parts.dtype() != self.of.dtype || parts.layout().size() != wanted || !parts.layout().is_c_contiguous() {
-            return Err(Error::value(format!("{}(): there is no room for the {wanted} joined parts", self.of.name)));
+        let blocks = self.blocks(device, size) as i64;
+        if parts.dtype() != self.of.dtype || parts.layout().size() != blocks || !parts.layout().is_c_contiguous() {
+            return Err(Error::value(format!("{}(): there is no room for the {blocks} joined parts", self.of.name)));
         }
         if size == 0 {
             return Ok(());
@@ -210,12 +210,12 @@ impl Scan {
         output.check_writable(name)?;
         let (from, to) = (input.layout(), output.layout());
         if from.size() != to.size() {
-            let (wanted, given) = (from.size(), to.size());
-            return Err(Error::value(format!("{name}(): the input has {wanted} elements, and output_ary {given}")));
+            let (input_size, output_size) = (from.size(), to.size());
+            return Err(Error::value(format!("{name}(): the input has {input_size} elements, and output_ary {output_size}")));
         }
         if input.device() != output.device() {
-            let (wanted, given) = (input.device(), output.device());
-            return Err(Error::value(format!("{name}(): the input is on {wanted}, and output_ary on {given}")));
+            let (input_device, output_device) = (input.device(), output.device());
+            return Err(Error::value(format!("{name}(): the input is on {input_device}, and output_ary on {output_device}")));
         }
         let is_same = input.address() == output.address() && from.strides().eq(to.strides());
         let meets = Arc::ptr_eq(input.allocation(), output.allocation()) && overlap(from, to);

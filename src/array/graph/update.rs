@@ -75,13 +75,13 @@ impl Graph {
             return Err(Error::value(format!("the graph has no node {place}: it has {}", nodes.len())));
         };
         let (from, kind) = (sole(&fragment)?, self.kind(node)?);
-        let given = fragment.template.kind(from)?;
-        if given != kind {
+        let new_kind = fragment.template.kind(from)?;
+        if new_kind != kind {
             return Err(Error::value(format!(
                 "node {place} is a {}, and what was given for it makes a {}: give what makes the same, or capture the graph \
                  again and update(graph)",
                 kind.name(),
-                given.name()
+                new_kind.name()
             )));
         }
         let Fragment { template, contents } = fragment;
@@ -118,8 +118,8 @@ impl Graph {
         self.check_epoch()?;
         other.check_epoch()?;
         let graphs = self.device().backend().graphs()?;
-        let (parts, given) = (&self.parts, &other.parts);
-        let held = Arc::clone(&given.held());
+        let (parts, other_parts) = (&self.parts, &other.parts);
+        let held = Arc::clone(&other_parts.held());
         self.exchange(
             graphs,
             |before| before.with_all_of(&held),
@@ -130,7 +130,7 @@ impl Graph {
                     graphs.update(
                         self.device().index(),
                         (parts.executable, parts.template.handle),
-                        given.template.handle,
+                        other_parts.template.handle,
                     )
                 }
             },

@@ -96,11 +96,11 @@ fn pitched_copy_skips_gaps_between_planes() {
 
 #[test]
 fn empty_box_touches_no_memory_for_any_pitch() {
-    let nowhere = Pitched { address: 8, row_pitch: usize::MAX, plane_pitch: usize::MAX };
+    let invalid_memory = Pitched { address: 8, row_pitch: usize::MAX, plane_pitch: usize::MAX };
     for (width, height, depth) in [(0, 2, 2), (2, 0, 2), (2, 2, 0)] {
         let extent = Extent { width, height, depth };
         // SAFETY: an empty box contains no address.
-        unsafe { CPU.copy_pitched(0, Direction::DeviceToDevice, nowhere, nowhere, extent, S).unwrap() };
+        unsafe { CPU.copy_pitched(0, Direction::DeviceToDevice, invalid_memory, invalid_memory, extent, S).unwrap() };
     }
     // SAFETY: a fill without rows or without elements writes nothing.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 0, 5, S).unwrap() };

@@ -22,20 +22,20 @@ pub struct Jit {
 }
 
 impl Jit {
-    pub fn new(wanted: &LoadOptions) -> Self {
+    pub fn new(options: &LoadOptions) -> Self {
         let mut jit = Self { options: vec![], values: vec![], info: vec![0; LOG_BYTES], errors: vec![0; LOG_BYTES] };
         let (info, errors) = (jit.info.as_mut_ptr(), jit.errors.as_mut_ptr());
         jit.push(Option_::CU_JIT_INFO_LOG_BUFFER, info.cast());
         jit.push(Option_::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES - 1));
         jit.push(Option_::CU_JIT_ERROR_LOG_BUFFER, errors.cast());
         jit.push(Option_::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES - 1));
-        if let Some(most) = wanted.max_registers {
+        if let Some(most) = options.max_registers {
             jit.push(Option_::CU_JIT_MAX_REGISTERS, number(most as usize));
         }
-        if wanted.debug {
+        if options.debug {
             jit.push(Option_::CU_JIT_GENERATE_DEBUG_INFO, number(1));
         }
-        if wanted.line_info {
+        if options.line_info {
             jit.push(Option_::CU_JIT_GENERATE_LINE_INFO, number(1));
         }
         jit
@@ -100,12 +100,12 @@ fn check_image(image: &[u8]) -> Result<()> {
 }
 
 impl VendorModules for Cuda {
-    fn load(driver: &Driver<Self>, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
+    fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded> {
         const OPERATION: &str = "cuModuleLoadDataEx";
         check_image(image)?;
         // The driver requires PTX to end with a zero byte.
         let image = [image, &[0]].concat();
-        let mut jit = Jit::new(wanted);
+        let mut jit = Jit::new(options);
         let mut module: CUmodule = std::ptr::null_mut();
         let current = driver.enter(device, OPERATION)?;
         // SAFETY: the image is complete according to its header and ends with a zero byte; there are as many options as

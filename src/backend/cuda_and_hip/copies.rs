@@ -195,8 +195,8 @@ impl<V: VendorCopies> Copies for Driver<V> {
         match unsafe { V::line(self, direction, target, source, bytes, stream) } {
             SUCCESS => self.settle(&current, device, false, direction, (target, source), stream),
             code => {
-                let told = V::direction_suffix(direction);
-                let detail = format!("{told}{bytes} bytes from {source:#x} to {target:#x}, stream {:#x}", stream.0);
+                let suffix = V::direction_suffix(direction);
+                let detail = format!("{suffix}{bytes} bytes from {source:#x} to {target:#x}, stream {:#x}", stream.0);
                 Err(self.refusal(code, operation, Some(device), detail))
             }
         }
@@ -234,8 +234,8 @@ impl<V: VendorCopies> Copies for Driver<V> {
         stream: StreamHandle,
     ) -> Result<()> {
         let max_pitch = self.slot(device, V::PLANE)?.max_pitch;
-        let told = || V::direction_suffix(direction);
-        let detail = || format!("{}{extent:?} from {source:?} to {target:?}, stream {:#x}", told(), stream.0);
+        let suffix = || V::direction_suffix(direction);
+        let detail = || format!("{}{extent:?} from {source:?} to {target:?}, stream {:#x}", suffix(), stream.0);
         let Some(plan) = plan(target, source, extent, max_pitch) else {
             return Err(Error::value(format!("the box does not fit the address space: {}", detail())));
         };

@@ -66,24 +66,24 @@ pub struct RawConfig {
 struct List(SmallVec<[RawAttribute; KINDS]>);
 
 impl List {
-    fn of(shape: &LaunchShape, asked: &LaunchAttributes, carveout: bool) -> Self {
+    fn of(shape: &LaunchShape, requested: &LaunchAttributes, carveout: bool) -> Self {
         let mut list = SmallVec::new();
         if shape.cooperative {
             list.push(RawAttribute::new(attributes::COOPERATIVE, 1));
         }
-        if let Some(cluster) = asked.cluster {
+        if let Some(cluster) = requested.cluster {
             list.push(RawAttribute::of_three(attributes::CLUSTER, cluster));
         }
-        if let Some(policy) = asked.cluster_policy {
+        if let Some(policy) = requested.cluster_policy {
             list.push(RawAttribute::new(attributes::CLUSTER_POLICY, policy as u32));
         }
-        if asked.programmatic {
+        if requested.programmatic {
             list.push(RawAttribute::new(attributes::PROGRAMMATIC, 1));
         }
-        if let Some(priority) = asked.priority {
+        if let Some(priority) = requested.priority {
             list.push(RawAttribute::new(attributes::PRIORITY, priority.cast_unsigned()));
         }
-        if let Some(percent) = asked.carveout.filter(|_| carveout) {
+        if let Some(percent) = requested.carveout.filter(|_| carveout) {
             list.push(RawAttribute::new(attributes::CARVEOUT, percent.cast_unsigned()));
         }
         Self(list)

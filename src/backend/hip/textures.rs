@@ -22,9 +22,9 @@ impl VendorTextures for Hip {
         let item = place.texel.bytes();
         let [width, height, depth] = place.part.extent;
         let [x, y, z] = place.part.at;
-        let nowhere = hipPitchedPtr { ptr: std::ptr::null_mut(), pitch: 0, xsize: 0, ysize: 0 };
+        let null_pointer = hipPitchedPtr { ptr: std::ptr::null_mut(), pitch: 0, xsize: 0, ysize: 0 };
         let pointer = hipPitchedPtr { ptr: Raw::of(memory), pitch: width, xsize: width / item, ysize: height };
-        let array: (hipArray_t, _, _) = (Raw::of(place.array.0), hipPos { x: x / item, y, z }, nowhere);
+        let array: (hipArray_t, _, _) = (Raw::of(place.array.0), hipPos { x: x / item, y, z }, null_pointer);
         let plain = (Raw::NONE, hipPos { x: 0, y: 0, z: 0 }, pointer);
         let (target, source) = match copy {
             ArrayCopy::Write => (array, plain),

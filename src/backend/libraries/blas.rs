@@ -230,12 +230,12 @@ impl Blas {
         // SAFETY: the out-parameter is writable.
         check(unsafe { create(&mut handle) })?;
         let made = BlasHandle(handle.expose_provenance());
-        let told = [
+        let modes = [
             self.functions.set_math_mode.filter(|_| !self.is_hip()).map(|set| (set, WHOLE_SUMS)),
             // Disables atomic operations, so that results are bitwise reproducible.
             self.functions.set_atomics_mode.map(|set| (set, 0)),
         ];
-        for (set, value) in told.into_iter().flatten() {
+        for (set, value) in modes.into_iter().flatten() {
             // SAFETY: the handle was created above and is alive.
             if let Err(code) = check(unsafe { set(handle, value) }) {
                 self.destroy(made);

@@ -244,7 +244,7 @@ impl Fft {
         let Shape { mut points, mut input, mut output, batch, .. } = *shape;
         let rank = shape.rank as c_int;
         let is_dense = shape.is_dense();
-        let told = |embed: &mut [i64; RANK]| if is_dense { std::ptr::null_mut() } else { embed.as_mut_ptr() };
+        let embed_pointer = |embed: &mut [i64; RANK]| if is_dense { std::ptr::null_mut() } else { embed.as_mut_ptr() };
         let mut work = || -> Result<()> {
             // SAFETY: the plan was created above.
             self.check("fftSetAutoAllocation", unsafe { automatic(handle, 0) }, shape)?;
@@ -255,10 +255,10 @@ impl Fft {
                     handle,
                     rank,
                     points.as_mut_ptr(),
-                    told(&mut input.embed),
+                    embed_pointer(&mut input.embed),
                     input.stride,
                     input.distance,
-                    told(&mut output.embed),
+                    embed_pointer(&mut output.embed),
                     output.stride,
                     output.distance,
                     shape.number(),

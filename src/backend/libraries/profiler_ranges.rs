@@ -76,8 +76,8 @@ fn push_range(push: Push, name: &CStr) {
 /// Enables ranges according to `PYGPU_PROFILE`, at the first range of the process.
 #[cold]
 fn first() {
-    let asked = settings::get().text(Variable::PROFILE).filter(|text| text != "0" && text != "off");
-    let done = match &asked {
+    let setting = settings::get().text(Variable::PROFILE).filter(|text| text != "0" && text != "off");
+    let done = match &setting {
         Some(which) => switch_on(which).map(drop),
         None => {
             switch_off();

@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn fill_units_hold_whole_items_or_part_of_a_short_period() {
-        for (itemsize, wanted) in
+        for (itemsize, expected) in
             [(1, (16, 1)), (8, (16, 1)), (16, (16, 1)), (3, (16, 3)), (12, (16, 3)), (40, (16, 5))]
         {
-            assert_eq!(chosen(itemsize, 1024, 1 << 20), wanted, "items of {itemsize} bytes");
+            assert_eq!(chosen(itemsize, 1024, 1 << 20), expected, "items of {itemsize} bytes");
         }
         assert_eq!(chosen(8, 1023, 1 << 20), (8, 1));
         assert_eq!(chosen(16, 1024, (1 << 20) + 8), (8, 2));

@@ -269,8 +269,9 @@ impl GatherOperands<'_> {
         let words = [units.to, units.from, places.array().address(), count as usize];
         words.into_iter().for_each(|word| record.push_word(word as u64));
         if let OffsetSource::Of(indexed, word) = places {
-            let told = word.map_or(0, Readback::address);
-            [told, indexed.len as u64, indexed.stride as u64].into_iter().for_each(|word| record.push_word(word));
+            let readback_address = word.map_or(0, Readback::address);
+            let numbers = [readback_address, indexed.len as u64, indexed.stride as u64];
+            numbers.into_iter().for_each(|word| record.push_word(word));
         }
         parameters::push_axes(&mut record, span, &units.axes);
         let parameters = CopyParameters { record, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
@@ -458,8 +459,8 @@ fn places(
         let variant = places_variant(parameters::rank_for(axes.len()), signed, size, begun, CopyKernelId::Places);
         let Some(function) = compile::function(device, variant) else { return Ok(None) };
         let mut record = ParameterBlock::new();
-        let told = refused.map_or(0, Readback::address);
-        let addresses = [table.address() as u64, index.address() as u64, told];
+        let readback_address = refused.map_or(0, Readback::address);
+        let addresses = [table.address() as u64, index.address() as u64, readback_address];
         let numbers = [count, indexed.len, stride].map(|number| number as u64);
         addresses.into_iter().chain(numbers).for_each(|word| record.push_word(word));
         parameters::push_axes(&mut record, IndexWidth::Wide, &axes);

@@ -48,23 +48,23 @@ struct CopyOverrides {
 }
 
 fn overrides() -> &'static CopyOverrides {
-    static ASKED: ForkSafeOnce<CopyOverrides> = ForkSafeOnce::new();
-    if let Some(asked) = ASKED.get() {
-        return asked;
+    static OVERRIDES: ForkSafeOnce<CopyOverrides> = ForkSafeOnce::new();
+    if let Some(copy_overrides) = OVERRIDES.get() {
+        return copy_overrides;
     }
     let settings = settings::get();
-    ASKED.get_or_init(|| {
+    OVERRIDES.get_or_init(|| {
         let text = settings.text(Variable::STRIDED_COPY).unwrap_or_default();
-        let mut asked = CopyOverrides { wish: ForcedKernel::None, tuning: Tuning::BEST, driver: false };
+        let mut copy_overrides = CopyOverrides { wish: ForcedKernel::None, tuning: Tuning::BEST, driver: false };
         for word in text.split(',') {
             match word {
-                "tiles" => asked.wish = ForcedKernel::Tiles,
-                "flat" => asked.wish = ForcedKernel::Flat,
-                "driver" => asked.driver = true,
+                "tiles" => copy_overrides.wish = ForcedKernel::Tiles,
+                "flat" => copy_overrides.wish = ForcedKernel::Flat,
+                "driver" => copy_overrides.driver = true,
                 _ => match word.split_once('=').map(|(name, number)| (name, number.parse::<i64>())) {
-                    Some(("group", Ok(group @ 1..=4096))) => asked.tuning.group = group,
-                    Some(("lanes", Ok(lanes @ (1 | 2 | 4 | 8 | 16)))) => asked.tuning.lanes = lanes,
-                    Some(("turns", Ok(turns @ (1 | 2 | 4)))) => asked.tuning.turns = turns,
+                    Some(("group", Ok(group @ 1..=4096))) => copy_overrides.tuning.group = group,
+                    Some(("lanes", Ok(lanes @ (1 | 2 | 4 | 8 | 16)))) => copy_overrides.tuning.lanes = lanes,
+                    Some(("turns", Ok(turns @ (1 | 2 | 4)))) => copy_overrides.tuning.turns = turns,
                     _ if word.is_empty() => {}
                     _ => settings::warn_ignored(
                         Variable::STRIDED_COPY,
@@ -74,7 +74,7 @@ fn overrides() -> &'static CopyOverrides {
                 },
             }
         }
-        asked
+        copy_overrides
     })
 }
 

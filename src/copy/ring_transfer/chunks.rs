@@ -189,8 +189,8 @@ mod tests {
     proptest! {
         #[test]
         fn boxes_cover_all_elements_once_within_size_limit((device, host, most) in layouts()) {
-            let mut wanted = Vec::new();
-            for_each_run(&device, &host, |to, from, bytes| (0..bytes).for_each(|at| wanted.push((to + at, from + at)))).unwrap();
+            let mut expected = Vec::new();
+            for_each_run(&device, &host, |to, from, bytes| (0..bytes).for_each(|at| expected.push((to + at, from + at)))).unwrap();
             let boxes = ChunkBoxes::new(&device, &host, most).unwrap();
             let mut found = Vec::new();
             for chunk in 0..boxes.count() {
@@ -198,9 +198,9 @@ mod tests {
                 prop_assert!(to.nbytes() as usize <= most.max(4));
                 for_each_run(&to, &from, |to, from, bytes| (0..bytes).for_each(|at| found.push((to + at, from + at)))).unwrap();
             }
-            wanted.sort_unstable();
+            expected.sort_unstable();
             found.sort_unstable();
-            prop_assert_eq!(found, wanted);
+            prop_assert_eq!(found, expected);
         }
     }
 

@@ -26,7 +26,7 @@ struct PoolJob {
     number: u64,
     work: ParallelJob,
     /// Number of workers that may still join the job.
-    wanted: usize,
+    free_slots: usize,
     /// Number of workers that are running the job.
     active: usize,
     panicked: bool,
@@ -73,7 +73,7 @@ impl QueuedJob {
     fn withdraw(&mut self) {
         let mut crew = crew();
         while let Some(place) = crew.jobs.iter().position(|job| job.number == self.number) {
-            crew.jobs[place].wanted = 0;
+            crew.jobs[place].free_slots = 0;
             if crew.jobs[place].active == 0 {
                 self.panicked = crew.jobs.swap_remove(place).panicked;
                 return;
@@ -98,7 +98,7 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
         crew.start(helpers);
         crew.latest += 1;
         let number = crew.latest;
-        crew.jobs.push(PoolJob { number, work, wanted: helpers, active: 0, panicked: false });
+        crew.jobs.push(PoolJob { number, work, free_slots: helpers, active: 0, panicked: false });
         number
     };
     CALL.notify_all();
@@ -109,9 +109,9 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
 const STACK: usize = 2 << 20;
 
 impl WorkerPool {
-    /// Starts worker threads until there are `wanted` of them. If the system cannot start a thread, there are fewer.
-    fn start(&mut self, wanted: usize) {
-        while self.threads < wanted {
+    /// Starts worker threads until there are `count` of them. If the system cannot start a thread, there are fewer.
+    fn start(&mut self, count: usize) {
+        while self.threads < count {
             // The stack size is passed explicitly: otherwise the standard library would read an environment variable
             // for it, which is unsafe in this process.
             let builder = thread::Builder::new().name("pygpu-staging".to_owned()).stack_size(STACK);
@@ -124,8 +124,8 @@ impl WorkerPool {
 
     /// Joins the queued job with the fewest workers, or returns `None` if no job needs a worker.
     fn join(&mut self) -> Option<(u64, ParallelJob)> {
-        let job = self.jobs.iter_mut().filter(|job| job.wanted > 0).min_by_key(|job| job.active)?;
-        job.wanted -= 1;
+        let job = self.jobs.iter_mut().filter(|job| job.free_slots > 0).min_by_key(|job| job.active)?;
+        job.free_slots -= 1;
         job.active += 1;
         Some((job.number, job.work))
     }

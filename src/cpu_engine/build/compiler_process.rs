@@ -127,28 +127,28 @@ impl CompilerRun<'_> {
     pub fn compile(&self, request: &Build<'_>, plain: Option<String>) -> Result<String, Failure> {
         let (source, mut log) = plain.map_or_else(|| self.preprocess(), |plain| Ok((plain, String::new())))?;
         if let Some(split) = self.split(&source)
-            && let Ok(told) = self.compile_text(request, &split.source, &split.kernels)?
+            && let Ok(stderr) = self.compile_text(request, &split.source, &split.kernels)?
         {
-            return Ok(log + &told);
+            return Ok(log + &stderr);
         }
         match self.compile_text(request, &source, &[])? {
-            Ok(told) => Ok(log + &told),
-            Err(told) => {
-                log.push_str(&self.source_errors(&told)?);
+            Ok(stderr) => Ok(log + &stderr),
+            Err(stderr) => {
+                log.push_str(&self.source_errors(&stderr)?);
                 Err(Failure::Source(log))
             }
         }
     }
 
     /// Compiles the original text to obtain error messages with correct columns: this text is neither preprocessed nor
-    /// rewritten, and device keywords are defined as empty. If the original text has no error, returns `told`, the
+    /// rewritten, and device keywords are defined as empty. If the original text has no error, returns `stderr`, the
     /// compiler's output for the rewritten text.
-    fn source_errors(&self, told: &str) -> Result<String, Failure> {
+    fn source_errors(&self, stderr: &str) -> Result<String, Failure> {
         let mut arguments: Vec<String> =
             NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();
         arguments.extend(["-D__launch_bounds__(...)=", "-fsyntax-only", "unit.cpp"].map(str::to_owned));
         let output = self.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-        Ok(if output.status.success() { told.to_owned() } else { text(&output) })
+        Ok(if output.status.success() { stderr.to_owned() } else { text(&output) })
     }
 
     /// Returns the source with its kernels converted to loops over the threads of a block. Returns `None` if the

@@ -14,12 +14,12 @@ pub struct IncludedFile {
 
 impl IncludedFile {
     /// Parses the compiler's output about included files. `list` is the list of files that the option `-MD` writes, and
-    /// `told` contains the search folders that `-v` prints. `named` are folders that options name; the compiler
+    /// `stderr` contains the search folders that `-v` prints. `named` are folders that options name; the compiler
     /// searches them first. Paths below `places` belong to PyGPU and are left out.
-    pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
+    pub fn of(list: Option<&[u8]>, named: &[&Path], stderr: &str, places: &[&Path]) -> Self {
         let is_foreign = |path: &PathBuf| path.is_absolute() && !places.iter().any(|place| path.starts_with(place));
         let files = list.map(|list| dependencies(list).into_iter().filter(is_foreign).collect());
-        let behind: Vec<PathBuf> = folders(told).into_iter().filter(is_foreign).collect();
+        let behind: Vec<PathBuf> = folders(stderr).into_iter().filter(is_foreign).collect();
         // If an option names a system folder, the compiler ignores the option and keeps the folder's position in the
         // search order.
         let first = named.iter().map(|&folder| folder.to_owned()).filter(|folder| !behind.contains(folder));
@@ -62,8 +62,8 @@ pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
 }
 
 /// Parses the list of search folders that `-v` prints.
-fn folders(told: &str) -> Vec<PathBuf> {
-    let listed = told.lines().skip_while(|line| !line.contains("search starts here:"));
+fn folders(stderr: &str) -> Vec<PathBuf> {
+    let listed = stderr.lines().skip_while(|line| !line.contains("search starts here:"));
     let listed = listed.take_while(|line| !line.starts_with("End of search list"));
     listed
         .filter(|line| line.starts_with(' '))
@@ -79,19 +79,19 @@ mod tests {
     #[test]
     fn make_rule_is_parsed_with_escapes() {
         let rule = b"unit.o: unit.cpp /a/b.h \\\n /with\\ blank/c\\#.h /d$$/e.h\n\n/a/b.h:\n";
-        let wanted = ["unit.cpp", "/a/b.h", "/with blank/c#.h", "/d$/e.h"].map(PathBuf::from);
-        assert_eq!(dependencies(rule), wanted);
+        let expected = ["unit.cpp", "/a/b.h", "/with blank/c#.h", "/d$/e.h"].map(PathBuf::from);
+        assert_eq!(dependencies(rule), expected);
         let included = IncludedFile::of(Some(rule), &[], "", &[Path::new("/tmp/place")]);
-        assert_eq!(included.files.unwrap(), wanted[1..]);
+        assert_eq!(included.files.unwrap(), expected[1..]);
     }
 
     #[test]
     fn search_folders_are_between_the_two_marker_lines() {
-        let told = "ignored\n#include \"...\" search starts here:\n /q\n#include <...> search starts here:\n include\n \
-                    /usr/include\nEnd of search list.\n /no\n";
+        let stderr = "ignored\n#include \"...\" search starts here:\n /q\n#include <...> search starts here:\n \
+                      include\n /usr/include\nEnd of search list.\n /no\n";
         let folders = |named: &[&str]| {
             let named: Vec<&Path> = named.iter().map(Path::new).collect();
-            IncludedFile::of(None, &named, told, &[Path::new("/place")]).folders
+            IncludedFile::of(None, &named, stderr, &[Path::new("/place")]).folders
         };
         assert_eq!(folders(&[]), ["/q", "/usr/include"].map(PathBuf::from));
         assert_eq!(folders(&["/usr/include", "/own"]), ["/own", "/q", "/usr/include"].map(PathBuf::from));

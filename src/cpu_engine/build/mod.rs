@@ -128,7 +128,7 @@ impl BuildJob<'_> {
             plain.as_ref().map_or_else(|| place.join(LIST), |(ready, _)| ready.join(builtin_preprocessor::READ_FILES));
         let compiled = run.compile(self.request, plain.map(|(_, text)| text));
         let made = making.map(PreparedBuild::end);
-        let scheduler = scheduler.map(|asked| asked.answer(&run)).transpose()?;
+        let scheduler = scheduler.map(|probe| probe.answer(&run)).transpose()?;
         let folders = folders.answer(&run)?;
         let mut log = compiled?;
         let object = match (ready.or(made.as_ref().and_then(Option::as_deref)), scheduler) {
@@ -137,15 +137,15 @@ impl BuildJob<'_> {
                 let scheduler =
                     scheduler.map_or_else(|| compiler_probe::probe(Probe::Scheduler, &run)?.answer(&run), Ok)?;
                 let object = scheduler
-                    .map_err(|told| Failure::Source(format!("{log}PyGPU's own scheduler does not compile:\n{told}")))?;
+                    .map_err(|stderr| Failure::Source(format!("{log}PyGPU's own scheduler does not compile:\n{stderr}")))?;
                 fs::write(place.join(SCHEDULER), object).map_err(machine("the scheduler cannot be written"))?;
                 place.join(SCHEDULER)
             }
         };
-        log.push_str(&run.link(&object, ready)?.map_err(|told| Failure::Source(format!("{log}{told}")))?);
+        log.push_str(&run.link(&object, ready)?.map_err(|stderr| Failure::Source(format!("{log}{stderr}")))?);
         let list = fs::read(list).ok();
         let places: Vec<&Path> = [Some(place), ready].into_iter().flatten().collect();
-        let folders = folders.map_or_else(|told| told, |told| String::from_utf8_lossy(&told).into_owned());
+        let folders = folders.map_or_else(|stderr| stderr, |stderr| String::from_utf8_lossy(&stderr).into_owned());
         let included = IncludedFile::of(list.as_deref(), &precompiled::named_folders(self.options), &folders, &places);
         let image = fs::read(place.join("kernel.so")).map_err(machine("the compiled library cannot be read"))?;
         if wants_source(self.request.options) {

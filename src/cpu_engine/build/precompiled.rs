@@ -123,10 +123,10 @@ fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     if !is_own(above.parent()?, true) || !is_own(above, false) || !is_own(folder, false) {
         return None;
     }
-    let told = fs::read_to_string(&marks).ok()?;
+    let contents = fs::read_to_string(&marks).ok()?;
     let path = |line: &str| Some(line.splitn(3, ' ').nth(2)?.to_owned());
     let same = |line| path(line).filter(|path| mark(folder, path).as_deref() == Some(line));
-    let read = told.lines().map(|line| same(line).map(PathBuf::from)).collect::<Option<_>>()?;
+    let read = contents.lines().map(|line| same(line).map(PathBuf::from)).collect::<Option<_>>()?;
     if let Ok(file) = fs::File::options().append(true).open(marks) {
         let _ = file.set_modified(SystemTime::now()); // records the time of last use
     }
@@ -154,22 +154,22 @@ pub struct PreparedBuild<'a> {
     compiler: &'a CxxCompiler,
     options: Vec<String>,
     folder: tempfile::TempDir,
-    wanted: PathBuf,
+    final_folder: PathBuf,
     children: [Child; 2],
     begun: SystemTime,
 }
 
 /// Starts to build the precompiled parts; `None` if the result cannot be stored.
-pub fn begin<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
-    let begun = start(compiler, options, wanted);
+pub fn begin<'a>(compiler: &'a CxxCompiler, options: &[String], final_folder: PathBuf) -> Option<PreparedBuild<'a>> {
+    let begun = start(compiler, options, final_folder);
     if begun.is_none() {
         FAILURES.fetch_add(1, Ordering::Relaxed);
     }
     begun
 }
 
-fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
-    let above = wanted.parent()?;
+fn start<'a>(compiler: &'a CxxCompiler, options: &[String], final_folder: PathBuf) -> Option<PreparedBuild<'a>> {
+    let above = final_folder.parent()?;
     // An error is ignored here, because the following checks reject a folder that could not be created.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
@@ -185,16 +185,16 @@ fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> 
     let header = start(&["-x", "c++-header", "-MD", "-MF", LIST, "include/pygpu_cpu.h", "-o", PRECOMPILED])?;
     let children = [header, start(&OF_SCHEDULER)?];
     fs::create_dir(folder.path().join(STUB_LIBRARIES)).ok()?;
-    Some(PreparedBuild { compiler, options, folder, wanted, children, begun })
+    Some(PreparedBuild { compiler, options, folder, final_folder, children, begun })
 }
 
 impl PreparedBuild<'_> {
     /// Waits for the build, moves the result to its final folder, and returns the final folder.
     pub fn end(self) -> Option<PathBuf> {
-        let wanted = self.wanted.clone();
-        let is_kept = self.keep().is_some() || read(&wanted).is_some();
+        let final_folder = self.final_folder.clone();
+        let is_kept = self.keep().is_some() || read(&final_folder).is_some();
         FAILURES.fetch_add(usize::from(!is_kept), Ordering::Relaxed);
-        is_kept.then_some(wanted)
+        is_kept.then_some(final_folder)
     }
 
     fn keep(self) -> Option<()> {
@@ -224,13 +224,13 @@ impl PreparedBuild<'_> {
             marks.push('\n');
         }
         fs::write(place.join(MARKS), marks).ok()?;
-        if read(&self.wanted).is_some() {
+        if read(&self.final_folder).is_some() {
             return Some(()); // another process has stored the parts first
         }
-        let _ = fs::remove_dir_all(&self.wanted);
-        fs::rename(place, &self.wanted).ok()?;
+        let _ = fs::remove_dir_all(&self.final_folder);
+        fs::rename(place, &self.final_folder).ok()?;
         let _moved = self.folder.keep();
-        make_room(self.wanted.parent()?);
+        make_room(self.final_folder.parent()?);
         Some(())
     }
 }

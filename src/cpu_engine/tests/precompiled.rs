@@ -25,7 +25,7 @@ fn compile(kept: &Path, source: &str, options: &[String]) -> Result<Vec<u8>, Str
     let task = Build { source, name: "kernel.cu", options, force_include: &[], expressions: &[] };
     match build(&find(&host(kept)).unwrap(), &task) {
         Ok(made) => Ok(made.image),
-        Err(Failure::Source(told) | Failure::Machine(told)) => Err(told),
+        Err(Failure::Source(message) | Failure::Machine(message)) => Err(message),
     }
 }
 
@@ -57,8 +57,8 @@ fn headers_are_precompiled_once_and_kept_after_compile_errors() {
     let with_headers =
         format!("#include <vector>\n#include <cooperative_groups.h>\n{SOURCE}\n__device__ std::vector<int> v(3);");
     compile(kept.path(), &with_headers, &["-DN=3".into(), "-I/nowhere".into()]).unwrap();
-    let told = compile(kept.path(), "extern \"C\" __global__ void k() { nothing(); }", &[]).unwrap_err();
-    assert!(told.contains("kernel.cu:1:") && told.contains("nothing"), "{told}");
+    let message = compile(kept.path(), "extern \"C\" __global__ void k() { nothing(); }", &[]).unwrap_err();
+    assert!(message.contains("kernel.cu:1:") && message.contains("nothing"), "{message}");
     assert!(is_as_it_was(&own), "it was not the headers' fault");
 }
 

@@ -49,8 +49,8 @@ pub fn unreported_refusal() -> Option<String> {
         return None;
     }
     let mut refused = refused();
-    let (folder, (reason, told)) = refused.iter_mut().find(|(_, (_, told))| !told)?;
-    *told = true;
+    let (folder, (reason, is_reported)) = refused.iter_mut().find(|(_, (_, is_reported))| !is_reported)?;
+    *is_reported = true;
     HAS_UNTOLD.store(true, Ordering::Relaxed); // further folders may have unreported reasons
     Some(format!(
         "the cache of compiled kernels in {} is not used: {reason}; kernels are compiled in every process",
@@ -344,8 +344,8 @@ mod tests {
             assert!(DiskCache::open(&made, true).is_none());
             assert!(refusal(&made).unwrap().contains("others may write"));
         }
-        let told = std::iter::from_fn(unreported_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
-        assert_eq!(told, 1);
+        let report_count = std::iter::from_fn(unreported_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
+        assert_eq!(report_count, 1);
         fs::set_permissions(&made, fs::Permissions::from_mode(0o700)).unwrap();
         assert!(DiskCache::open(&made, true).is_some() && refusal(&made).is_none());
         symlink(&made, at("link")).unwrap();

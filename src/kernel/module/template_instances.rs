@@ -70,14 +70,14 @@ impl Module {
                  see module.sass",
             ));
         };
-        let asked = options::parse(&source.options, source.compiler.is_none())?.architecture;
-        let architecture = match asked {
-            Some(asked) => asked,
+        let requested_architecture = options::parse(&source.options, source.compiler.is_none())?.architecture;
+        let architecture = match requested_architecture {
+            Some(architecture) => architecture,
             None => self.device().properties()?.architecture,
         };
-        let wanted = architecture.replacen("sm_", "compute_", 1);
+        let virtual_architecture = architecture.replacen("sm_", "compute_", 1);
         let mut source = source.clone();
-        source.options.push(format!("-code={wanted}"));
+        source.options.push(format!("-code={virtual_architecture}"));
         Ok(build(self.device(), &source, hints)?.compiled.image.clone())
     }
 }

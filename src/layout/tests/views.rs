@@ -92,8 +92,8 @@ mod indexing {
 mod reshaping {
     use super::super::*;
 
-    fn view(layout: &Layout, wanted: &[i64]) -> Vec<i64> {
-        strides(&layout.reshape(wanted, MemoryOrder::C).unwrap().unwrap())
+    fn view(layout: &Layout, shape: &[i64]) -> Vec<i64> {
+        strides(&layout.reshape(shape, MemoryOrder::C).unwrap().unwrap())
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod reshaping {
     #[test]
     fn reshape_errors_match_numpy_messages() {
         let huge = 1 << 62;
-        for (size, wanted, text) in [
+        for (size, shape, text) in [
             (6, &[4][..], "(4,)"),
             (12, &[], "()"),
             (12, &[5, -1], "(5,newaxis)"),
@@ -144,7 +144,7 @@ mod reshaping {
             (0, &[huge, huge, 0], "(4611686018427387904,4611686018427387904,0)"),
             (12, &[huge, 4, 12], "(4611686018427387904,4,12)"),
         ] {
-            value_error(resolve_shape(size, wanted), &format!("cannot reshape array of size {size} into shape {text}"));
+            value_error(resolve_shape(size, shape), &format!("cannot reshape array of size {size} into shape {text}"));
         }
         value_error(resolve_shape(12, &[-1, 3, -1]), "can only specify one unknown dimension");
         assert!(fresh(&[0]).reshape(&[0, huge, huge], MemoryOrder::C).is_err());

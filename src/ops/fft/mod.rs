@@ -119,7 +119,7 @@ pub fn run(task: &FftProblem<'_>, stream: &Stream) -> Result<Array> {
     let complex = task.complex()?;
     let computed = if task.transform == Transform::ToReal { real_of(complex) } else { complex };
     let shape = task.shape();
-    let wanted = match (task.out, task.transform.results_in(task.input.dtype().kind(), task.axes.len())) {
+    let result_dtype = match (task.out, task.transform.results_in(task.input.dtype().kind(), task.axes.len())) {
         (Some(out), _) => out.dtype(),
         (None, kind) => DType::new(kind.unwrap_or(computed)),
     };
@@ -141,10 +141,10 @@ pub fn run(task: &FftProblem<'_>, stream: &Stream) -> Result<Array> {
         }
         return Ok(out.clone());
     }
-    if wanted == target.dtype() {
+    if result_dtype == target.dtype() {
         return Ok(target);
     }
-    let made = dense_like(task.input, &shape, wanted.kind(), stream)?;
+    let made = dense_like(task.input, &shape, result_dtype.kind(), stream)?;
     convert(&made, &target, stream)?;
     Ok(made)
 }

@@ -66,7 +66,7 @@ pub(super) fn lookup_or_compile(
     static LATEST: AtomicU64 = AtomicU64::new(0);
     let compile_threshold = match limit().compile_threshold.load(Ordering::Relaxed) {
         0 => deferral_mode::compile_threshold(),
-        asked => asked,
+        threshold => threshold,
     };
     if let Some((form, times)) = lookup(draft, counts) {
         return Ok(match times {

@@ -87,7 +87,7 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
             break; // a kernel of this group must be compiled first, and later groups may need the group's results
         }
     }
-    batch.told()
+    batch.into_outcome()
 }
 
 /// Launches a batch that has a single operation, for which no groups are formed.
@@ -101,7 +101,7 @@ fn alone(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome 
         Some((place, false)) => batch.taken.nodes[place] = None,
         None => {}
     }
-    batch.told()
+    batch.into_outcome()
 }
 
 impl<'a> LaunchBatch<'a> {
@@ -168,7 +168,7 @@ impl<'a> LaunchBatch<'a> {
         self.outcome.faults += usize::from(is_new);
     }
 
-    fn told(mut self) -> Outcome {
+    fn into_outcome(mut self) -> Outcome {
         self.outcome.counts.failures = self.failed as u64;
         self.outcome.error = self.first_failed.map(|(name, error)| named(error, &name, self.failed));
         self.outcome
@@ -321,11 +321,11 @@ fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
 }
 
 fn one_loop(node: &DeferredNode, row: &'static UfuncEntry, kind: ScalarType, token: &FlushToken) -> Result<()> {
-    let mut given: SmallVec<[LoopOperand; 4]> = SmallVec::new();
+    let mut inputs: SmallVec<[LoopOperand; 4]> = SmallVec::new();
     let mut operands: SmallVec<[&Array; 4]> = SmallVec::new();
     let mut values = Arguments::new();
     for operand in node.operands.iter() {
-        given.push(operand.given());
+        inputs.push(operand.loop_operand());
         match operand {
             DeferredOperand::Array(array) => operands.push(array.materialized()?),
             DeferredOperand::Value(value) => values.push(value.bytes()),
@@ -334,7 +334,7 @@ fn one_loop(node: &DeferredNode, row: &'static UfuncEntry, kind: ScalarType, tok
     if let (true, [operand]) = (std::ptr::eq(row, as_it_is()), operands.as_slice()) {
         return ufunc::cast(&target(node, token)?, ufunc::CastSource::Array(operand), None, &node.stream);
     }
-    let kernel = kernel_of(row, kind, &given, &[node.dtype.kind()], false)?;
+    let kernel = kernel_of(row, kind, &inputs, &[node.dtype.kind()], false)?;
     let target = target(node, token)?;
     let mut arrays: SmallVec<[&Array; 5]> = SmallVec::new();
     operands.iter().for_each(|operand| arrays.push(operand));

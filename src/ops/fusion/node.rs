@@ -60,7 +60,7 @@ impl DeferredNode {
         work: DeferredOp,
         operands: Operands,
         result: &DeferredArray,
-        wanted: Weak<Allocation>,
+        allocation: Weak<Allocation>,
         stream: Stream,
     ) -> Box<Self> {
         let mut node = Box::new_uninit();
@@ -73,7 +73,7 @@ impl DeferredNode {
             result.layout().clone_to(&mut *(&raw mut (*at).layout).cast());
             (&raw mut (*at).dtype).write(result.dtype());
             (&raw mut (*at).stream).write(stream);
-            (&raw mut (*at).result).write(wanted);
+            (&raw mut (*at).result).write(allocation);
             (&raw mut (*at).target).write(None);
             node.assume_init()
         }

@@ -15,10 +15,10 @@ pub struct Scalar {
 impl Scalar {
     /// Creates a scalar operand from the bytes of a number, at most 16.
     #[inline]
-    pub fn new(given: &[u8]) -> Self {
+    pub fn new(value: &[u8]) -> Self {
         let mut bytes = [0; 16];
-        let len = given.len().min(bytes.len());
-        bytes[..len].copy_from_slice(&given[..len]);
+        let len = value.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&value[..len]);
         Self { bytes, len: len as u8 }
     }
 
@@ -36,7 +36,7 @@ pub(super) enum DeferredOperand<'a> {
 }
 
 impl DeferredOperand<'_> {
-    pub(super) fn given(&self) -> LoopOperand {
+    pub(super) fn loop_operand(&self) -> LoopOperand {
         match self {
             Self::Array(array) => LoopOperand::Array(array.dtype().kind()),
             Self::Value(_) => LoopOperand::Value,

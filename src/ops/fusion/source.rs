@@ -135,7 +135,7 @@ impl FusedSource {
         let mut text = loops.text.replace("{T}", type_of(kind)).replace("{U}", unsigned_of(kind));
         for (place, from) in draft.operands(operation).iter().enumerate() {
             let own = row.takes(place, kind);
-            let (given, stored) = match from {
+            let (expression, stored) = match from {
                 OperandSource::Operation(other) => {
                     let other_place = usize::from(group.places[usize::from(*other)]);
                     let made = nodes[other_place].as_ref().map_or(own, |other| other.dtype.kind());
@@ -150,11 +150,11 @@ impl FusedSource {
             if is_same {
                 // An operation that only copies values gets no conversion, because converting a NaN to another type and
                 // back may change its bits.
-                self.lines.push_str(&format!("const {} v{operation} = {given};\n", stored_as(kind)));
+                self.lines.push_str(&format!("const {} v{operation} = {expression};\n", stored_as(kind)));
                 return Ok(());
             }
             let name = format!("v{operation}_{}", PLACES[place]);
-            self.lines.push_str(&format!("const {} {name} = {};\n", type_of(own), converted(&given, stored, own)));
+            self.lines.push_str(&format!("const {} {name} = {};\n", type_of(own), converted(&expression, stored, own)));
             text = text.replace(&format!("{{{}}}", PLACES[place]), &name);
         }
         let result = stored(&text, loops.output.of(kind), node.dtype.kind());

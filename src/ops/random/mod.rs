@@ -212,13 +212,13 @@ fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     let count = target.layout().size() as u64;
     let each = if task.halves(kind) { 8 } else { 4 };
     let (mut arguments, uses) = first_arguments(target, &task.place);
-    let mut told = [0; stream_position::KEYS + 6];
+    let mut numbers = [0; stream_position::KEYS + 6];
     let [a, b] = task.scale.map(f64::to_bits);
     let [a32, b32] = task.scale.map(|one| u64::from((one as f32).to_bits()));
     let [range, threshold, base] = task.bounds;
-    told[..stream_position::KEYS].copy_from_slice(&stream_position::keys(task.key));
-    told[stream_position::KEYS..].copy_from_slice(&[range, threshold, base, a, b, b32 << 32 | a32]);
-    push_structure(&mut arguments, told);
+    numbers[..stream_position::KEYS].copy_from_slice(&stream_position::keys(task.key));
+    numbers[stream_position::KEYS..].copy_from_slice(&[range, threshold, base, a, b, b32 << 32 | a32]);
+    push_structure(&mut arguments, numbers);
     let blocks = (count + each).div_ceil(each * u64::from(threads));
     let blocks = blocks.clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };

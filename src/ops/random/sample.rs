@@ -110,19 +110,19 @@ fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
     let has_arrays = task.arrays.iter().any(Option::is_some);
     let function = compiled(task.sampler, target.dtype().kind(), has_arrays, threads, stream)?;
     let (mut arguments, mut uses) = first_arguments(target, &task.place);
-    let mut told = [0; stream_position::KEYS + 6];
-    told[..stream_position::KEYS].copy_from_slice(&stream_position::keys(task.key));
+    let mut numbers = [0; stream_position::KEYS + 6];
+    numbers[..stream_position::KEYS].copy_from_slice(&stream_position::keys(task.key));
     for (index, (value, array)) in task.values.iter().zip(&task.arrays).enumerate() {
-        told[stream_position::KEYS + index] = value.to_bits();
+        numbers[stream_position::KEYS + index] = value.to_bits();
         if let Some(array) = array {
-            told[stream_position::KEYS + 3 + index] = array.address() as u64;
+            numbers[stream_position::KEYS + 3 + index] = array.address() as u64;
             // Each memory block is recorded once, because arrays of parameters and the target may be in one block.
             if !uses.iter().any(|(used, _)| used.address() == array.allocation().address()) {
                 uses.push((array.allocation(), Access::Read));
             }
         }
     }
-    push_structure(&mut arguments, told);
+    push_structure(&mut arguments, numbers);
     let count = target.layout().size() as u64;
     let blocks = count.div_ceil(threads.into()).clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };

@@ -179,8 +179,8 @@ fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShap
     if packs <= 2 * u64::from(block.each) {
         return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
-    let wanted = packs.div_ceil(u64::from(block.each)).min(u64::from(room.threads)) as u32;
-    let lanes = wanted.next_power_of_two();
+    let threads = packs.div_ceil(u64::from(block.each)).min(u64::from(room.threads)) as u32;
+    let lanes = threads.next_power_of_two();
     BlockShape { places: room.threads / lanes, lanes, ..block }
 }
 
@@ -201,8 +201,8 @@ impl ReductionPlan {
         let one = BlockShape { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
         // If each result has few partial results, fewer threads combine the partial results of one result.
-        let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
-        let lanes = block.lanes.max(wanted);
+        let threads = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
+        let lanes = block.lanes.max(threads);
         BlockShape { places: room.threads / lanes, lanes, ..block }
     }
 

@@ -57,13 +57,13 @@ impl Mask {
     }
 }
 
-/// For each tile of a mask, the number of true elements in all earlier tiles. `told` is the readback of the total
-/// number of true elements.
+/// For each tile of a mask, the number of true elements in all earlier tiles. `count_readback` is the readback of the
+/// total number of true elements.
 struct TileOffsets {
     /// Array that contains a 64-bit offset for each tile, the total number of true elements, and a 32-bit count for
     /// each tile, in this order.
     numbers: Array,
-    told: Readback,
+    count_readback: Readback,
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
@@ -84,7 +84,7 @@ impl TileOffsets {
             MemoryOrder::C,
             stream.clone(),
         )?;
-        let told = Readback::new(device)?;
+        let count_readback = Readback::new(device)?;
         let counts = numbers.address() as u64 + 8 * (tiles as u64 + 1);
         let written = (numbers.allocation(), Access::Write);
         let mut arguments = Arguments::new();
@@ -95,13 +95,13 @@ impl TileOffsets {
         // SAFETY: the arguments match the kernel's declared parameters, and `numbers` has an entry for each tile.
         unsafe { launch::launch(&count, &shape(blocks, THREADS), stream, &mut arguments, &[mask.used(), written])? };
         let mut arguments = Arguments::new();
-        [counts, numbers.address() as u64, tiles as u64, told.address()]
+        [counts, numbers.address() as u64, tiles as u64, count_readback.address()]
             .into_iter()
             .for_each(|word| arguments.push_word(word));
         // SAFETY: the arguments match the kernel's declared parameters; `numbers` has an entry for each tile, and the
         // readback is read only after the kernel.
         unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
-        Ok(Self { numbers, told })
+        Ok(Self { numbers, count_readback })
     }
 }
 
@@ -123,15 +123,15 @@ struct MaskMove<'a> {
 
 impl MaskMove<'_> {
     /// Launches the kernel. If `starts` is `None`, a single thread block processes the whole mask and writes the number
-    /// of true elements to the readback at address `told`.
-    fn run(&self, mask: &Mask, starts: Option<&Array>, told: u64, stream: &Stream) -> Result<()> {
+    /// of true elements to the readback at `readback_address`.
+    fn run(&self, mask: &Mask, starts: Option<&Array>, readback_address: u64, stream: &Stream) -> Result<()> {
         let function = source::moving(stream.device(), self.kernel)?;
         let tiles = mask.tiles();
         let mut arguments = Arguments::new();
         mask.push(&mut arguments);
         arguments.push_word(starts.map_or(0, |starts| starts.address() as u64));
         arguments.push_word(tiles as u64);
-        arguments.push_word(told);
+        arguments.push_word(readback_address);
         let first = self
             .array
             .map_or(0, |(array, offset)| array.allocation().address().wrapping_add_signed(offset as isize) as u64);
@@ -191,13 +191,13 @@ pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array
     let of = |values| MaskMove { kernel, array, values, step, expected: -1, walk: walk.clone() };
     if mask.count <= SMALL {
         let room = dense(mask.count)?;
-        let told = Readback::new(stream.device())?;
-        of(&room).run(&mask, None, told.address(), stream)?;
-        let count = told.read_behind(stream)? as i64;
+        let count_readback = Readback::new(stream.device())?;
+        of(&room).run(&mask, None, count_readback.address(), stream)?;
+        let count = count_readback.read_behind(stream)? as i64;
         return room.view(Layout::contiguous(&[count], step, MemoryOrder::C)?).map(Some);
     }
-    let TileOffsets { numbers, told } = TileOffsets::of(&mask, stream)?;
-    let result = dense(told.read_behind(stream)? as i64)?;
+    let TileOffsets { numbers, count_readback } = TileOffsets::of(&mask, stream)?;
+    let result = dense(count_readback.read_behind(stream)? as i64)?;
     if !result.layout().is_empty() {
         of(&result).run(&mask, Some(&numbers), 0, stream)?;
     }
@@ -219,14 +219,14 @@ pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Resu
     if (values.address() as i64 | step) % kernel.unit != 0 {
         return Ok(None);
     }
-    let TileOffsets { numbers, told } = TileOffsets::of(&mask, stream)?;
+    let TileOffsets { numbers, count_readback } = TileOffsets::of(&mask, stream)?;
     let counted = PooledEvent::record(stream)?;
     let expected = values.layout().size();
     if expected > 0 {
         let put = MaskMove { kernel, array: Some((array, offset)), values, step, expected, walk };
         put.run(&mask, Some(&numbers), 0, stream)?;
     }
-    Ok(Some(told.read_at(&counted)? as i64))
+    Ok(Some(count_readback.read_at(&counted)? as i64))
 }
 
 /// Returns the indices of a mask's true elements in C order, one row per axis.
@@ -249,13 +249,13 @@ pub fn nonzero(mask: &Array, stream: &Stream) -> Result<Array> {
     let of = |values, step| MaskMove { kernel, array: None, values, step, expected: -1, walk: walk.clone() };
     if mask.count <= SMALL {
         let room = dense(mask.count)?;
-        let told = Readback::new(stream.device())?;
-        of(&room, 8 * mask.count).run(&mask, None, told.address(), stream)?;
-        let count = told.read_behind(stream)? as i64;
+        let count_readback = Readback::new(stream.device())?;
+        of(&room, 8 * mask.count).run(&mask, None, count_readback.address(), stream)?;
+        let count = count_readback.read_behind(stream)? as i64;
         return room.view(Layout::strided(&[rank, count], &[8 * mask.count, 8], 0, 8)?);
     }
-    let TileOffsets { numbers, told } = TileOffsets::of(&mask, stream)?;
-    let count = told.read_behind(stream)? as i64;
+    let TileOffsets { numbers, count_readback } = TileOffsets::of(&mask, stream)?;
+    let count = count_readback.read_behind(stream)? as i64;
     let result = dense(count)?;
     if count > 0 {
         of(&result, 8 * count).run(&mask, Some(&numbers), 0, stream)?;

@@ -34,16 +34,16 @@ pub struct Sorted {
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
-pub fn sort(input: &Array, wanted: SortOutputs, stream: &Stream) -> Result<Sorted> {
+pub fn sort(input: &Array, outputs: SortOutputs, stream: &Stream) -> Result<Sorted> {
     let shape: Vec<i64> = input.layout().shape().collect();
     let new = |is_wanted: bool, dtype: DType| {
         is_wanted.then(|| Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())).transpose()
     };
-    let values = new(wanted.values, input.dtype())?;
-    let needs_places = wanted.places || input.dtype().kind().is_complex();
+    let values = new(outputs.values, input.dtype())?;
+    let needs_places = outputs.places || input.dtype().kind().is_complex();
     let sorted = Sorted { values, places: new(needs_places, DType::new(ScalarType::Int64))? };
-    run(input, &sorted, wanted.descending, stream)?;
-    Ok(Sorted { places: sorted.places.filter(|_| wanted.places), ..sorted })
+    run(input, &sorted, outputs.descending, stream)?;
+    Ok(Sorted { places: sorted.places.filter(|_| outputs.places), ..sorted })
 }
 
 /// Sorts the rows of an array in place. Returns `false`, with the array unchanged, if this is impossible.

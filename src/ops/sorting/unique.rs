@@ -40,27 +40,27 @@ pub struct Unique {
 ///
 /// # Errors
 /// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
-pub fn unique(input: &Array, asked: UniqueOutputs, stream: &Stream) -> Result<Unique> {
+pub fn unique(input: &Array, outputs: UniqueOutputs, stream: &Stream) -> Result<Unique> {
     stream_captures::refuse("unique, whose values the host counts,", stream)?;
-    let wanted = SortOutputs { values: true, places: asked.places || asked.inverse, descending: false };
-    let Sorted { values: sorted, places } = sort(input, wanted, stream)?;
+    let sort_outputs = SortOutputs { values: true, places: outputs.places || outputs.inverse, descending: false };
+    let Sorted { values: sorted, places } = sort(input, sort_outputs, stream)?;
     let sorted = sorted.unwrap_or_else(|| input.clone());
     if input.layout().is_empty() {
-        let starts = asked.starts.then(|| zero(stream)).transpose()?;
-        let inverse = places.clone().filter(|_| asked.inverse);
+        let starts = outputs.starts.then(|| zero(stream)).transpose()?;
+        let inverse = places.clone().filter(|_| outputs.inverse);
         return Ok(Unique { values: sorted, starts, places, inverse });
     }
     let beside = RunOutputs {
-        starts: asked.starts,
-        places: places.as_ref().filter(|_| asked.inverse),
-        nan_apart: asked.nan_apart,
+        starts: outputs.starts,
+        places: places.as_ref().filter(|_| outputs.inverse),
+        nan_apart: outputs.nan_apart,
     };
     let found = runs(&sorted, beside, stream)?;
     let total = found.total.read_behind(stream)? as i64;
     Ok(Unique {
         values: trimmed(found.values, total, stream)?,
         starts: found.starts.map(|starts| trimmed(starts, total + 1, stream)).transpose()?,
-        places: places.filter(|_| asked.places),
+        places: places.filter(|_| outputs.places),
         inverse: found.inverse,
     })
 }

@@ -115,14 +115,14 @@ fn run(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &St
     let read_as = |dtype: DType| if is_same { same_bits(dtype.kind()) } else { dtype.kind() };
     let to = read_as(target.dtype());
     let mut values = Arguments::new();
-    let (from, given) = match source {
+    let (from, operand) = match source {
         CastSource::Array(array) => (read_as(array.dtype()), LoopOperand::Array(read_as(array.dtype()))),
         CastSource::Item(bytes) => {
             values.push(bytes);
             (to, LoopOperand::Value)
         }
     };
-    let kernel = kernel::kernel(&IDENTITY, from, &[given], to, mask.is_some())?;
+    let kernel = kernel::kernel(&IDENTITY, from, &[operand], to, mask.is_some())?;
     let array = match source {
         CastSource::Array(array) => Some(array),
         CastSource::Item(_) => None,

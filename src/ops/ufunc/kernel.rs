@@ -24,11 +24,11 @@ fn key(
     masked: bool,
 ) -> LoopKey {
     const KINDS: u64 = 32; // a digit is the number of one of at most 31 types, or 31 for a scalar
-    let digit = |given: &LoopOperand| match given {
+    let digit = |operand: &LoopOperand| match operand {
         LoopOperand::Array(kind) => *kind as u64,
         LoopOperand::Value => KINDS - 1,
     };
-    let types = inputs.iter().fold(1, |types, given| types * KINDS + digit(given));
+    let types = inputs.iter().fold(1, |types, operand| types * KINDS + digit(operand));
     let types = outputs.iter().fold(types * KINDS + kind as u64, |types, output| types * KINDS + *output as u64);
     (std::ptr::from_ref(row).addr(), types * 2 + u64::from(masked))
 }
@@ -163,13 +163,13 @@ fn write(
     };
     let mut arguments = Vec::new();
     let mut lines = String::new();
-    for (place, (given, name)) in inputs.iter().zip(INPUTS).enumerate() {
+    for (place, (operand, name)) in inputs.iter().zip(INPUTS).enumerate() {
         let own = row.takes(place, kind);
-        let (from, text) = match given {
+        let (from, text) = match operand {
             LoopOperand::Array(from) => (*from, format!("{name}[i]")),
             LoopOperand::Value => (own, name.to_owned()),
         };
-        arguments.push(match given {
+        arguments.push(match operand {
             LoopOperand::Array(_) => array(name, from, true),
             LoopOperand::Value => Argument { role: ArgumentRole::Scalar, ..array(name, from, true) },
         });

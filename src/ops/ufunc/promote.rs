@@ -191,7 +191,7 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
 fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
     match operands[place] {
-        PromotionOperand::Strong(given) => kind == Bool || can_cast(given, kind),
+        PromotionOperand::Strong(operand_kind) => kind == Bool || can_cast(operand_kind, kind),
         PromotionOperand::Int => true,
         PromotionOperand::Float | PromotionOperand::Complex => kind == Bool,
     }
@@ -250,7 +250,7 @@ pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<Scalar
     {
         return computed_by(group, *first);
     }
-    let found = row.kinds().find(|kind| kinds.iter().all(|given| can_cast(*given, *kind)))?;
+    let found = row.kinds().find(|kind| kinds.iter().all(|operand_kind| can_cast(*operand_kind, *kind)))?;
     computing(row, found)
 }
 
@@ -264,5 +264,5 @@ pub fn resolve_to(row: &UfuncEntry, operands: &[PromotionOperand], result: Scala
     let is_wanted =
         |kind: &ScalarType| computing(row, *kind) == Some(*kind) && row.results(*kind).iter().all(|one| *one == result);
     let loops = || row.kinds().filter(is_wanted);
-    loops().find(|kind| kinds.iter().all(|given| can_cast(*given, *kind))).or_else(|| loops().next())
+    loops().find(|kind| kinds.iter().all(|operand_kind| can_cast(*operand_kind, *kind))).or_else(|| loops().next())
 }

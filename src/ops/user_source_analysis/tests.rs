@@ -69,7 +69,7 @@ fn any_order_is_allowed_if_source_accesses_element_i_alone() {
 
 #[test]
 fn array_is_overwritten_if_each_element_is_assigned_first() {
-    for (operation, wanted) in [
+    for (operation, expected) in [
         ("z[i] = x[i]", true),
         ("float t = x[i]; z[i] = t; if (t > 0) z[i] += 1", true),
         ("z[i] = z[i] + 1", false),
@@ -80,6 +80,6 @@ fn array_is_overwritten_if_each_element_is_assigned_first() {
         ("if (x[i] > 0) { } else z[i] = 1", false),
         ("float t = z[i]; z[i] = t", false),
     ] {
-        assert_eq!(of("z x", operation).usages[0].unwrap().overwritten, wanted, "{operation}");
+        assert_eq!(of("z x", operation).usages[0].unwrap().overwritten, expected, "{operation}");
     }
 }

@@ -59,8 +59,8 @@ pub(crate) fn operands(function: &str, operands: &[&Bound<'_, PyAny>]) -> PyErr 
 
 /// Returns the error for an object that NumPy does not convert to a dtype. The message names the nearest dtype.
 #[cold]
-pub(crate) fn dtype(given: &Bound<'_, PyAny>, cause: &PyErr) -> PyErr {
-    composed(given.py(), "dtype_error", (given, cause.value(given.py())))
+pub(crate) fn dtype(object: &Bound<'_, PyAny>, cause: &PyErr) -> PyErr {
+    composed(object.py(), "dtype_error", (object, cause.value(object.py())))
 }
 
 /// Adds to NumPy's error for an indexing key a description of the item that is no index. Returns any other error

@@ -193,24 +193,24 @@ fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<
     if scalar_values::push_number(arguments, argument.dtype.kind(), &scalar)? {
         return Ok(());
     }
-    let (given, name) = (describe(&scalar), argument.dtype.name());
+    let (description, name) = (describe(&scalar), argument.dtype.name());
     let remedy = match scalar_values::is_integer(argument.dtype.kind()) && scalar.is_instance_of::<PyFloat>() {
         true => "; write int(value)",
         false => "",
     };
-    Err(PyTypeError::new_err(format!("the argument is {given}; expected a number of type {name}{remedy}")))
+    Err(PyTypeError::new_err(format!("the argument is {description}; expected a number of type {name}{remedy}")))
 }
 
 #[cold]
-fn wrong_count(name: &str, declared: &[Argument], given: usize) -> PyErr {
+fn wrong_count(name: &str, declared: &[Argument], count: usize) -> PyErr {
     let list: Vec<String> = declared.iter().map(ToString::to_string).collect();
-    PyTypeError::new_err(format!("{name}({}) {}", list.join(", "), argument_errors::counts(declared.len(), given)))
+    PyTypeError::new_err(format!("{name}({}) {}", list.join(", "), argument_errors::counts(declared.len(), count)))
 }
 
 #[cold]
 fn not_an_array(value: &Bound<'_, PyAny>) -> PyErr {
-    let given = describe(value);
-    PyTypeError::new_err(format!("the argument is {given}; expected a GPUArray; write PyGPU.to_gpu(x)"))
+    let description = describe(value);
+    PyTypeError::new_err(format!("the argument is {description}; expected a GPUArray; write PyGPU.to_gpu(x)"))
 }
 
 #[cold]

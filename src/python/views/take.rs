@@ -186,7 +186,7 @@ fn _by_numpy<'py>(
         return Ok(py.NotImplemented().into_bound(py));
     }
     let mut views = Vec::new();
-    let given = given.iter().map(|one| to_views(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
+    let arguments = given.iter().map(|one| to_views(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
     let keyword_views = keywords.map(|keywords| {
         let keyword_views = PyDict::new(py);
         for (key, value) in keywords {
@@ -199,7 +199,7 @@ fn _by_numpy<'py>(
     let function =
         name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |object, part| object.getattr(part))?;
     let returned =
-        strict_mode::without_host_arrays(|| function.call(PyTuple::new(py, given)?, keyword_views.as_ref()))?;
+        strict_mode::without_host_arrays(|| function.call(PyTuple::new(py, arguments)?, keyword_views.as_ref()))?;
     wrap_result(&array, returned, &views)
 }
 

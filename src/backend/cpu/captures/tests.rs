@@ -106,14 +106,14 @@ fn forbidden_calls_are_rejected_and_invalidate_the_capture() {
         // SAFETY: no test destroys a stream or an event.
         (ILLEGAL_STATE, |cpu, stream| unsafe { cpu.begin_capture(0, stream, CaptureMode::Relaxed) }),
     ];
-    for (wanted, call) in refusals {
+    for (expected, call) in refusals {
         let cpu = host();
         let stream = stream(&cpu);
         begin(&cpu, stream);
-        assert_eq!(code(call(&cpu, stream)), wanted);
+        assert_eq!(code(call(&cpu, stream)), expected);
         // SAFETY: the stream is alive.
         let ended = unsafe { cpu.end_capture(0, stream) };
-        match wanted {
+        match expected {
             ILLEGAL_STATE => assert!(ended.is_ok()),
             _ => assert_eq!(code(ended), CAPTURE_INVALIDATED),
         }

@@ -19,7 +19,7 @@ fn kind_of(kind: LinkKind) -> Kind {
 }
 
 /// Links the inputs (cubins, PTX, object files) into one module image.
-pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
+pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
     const OPERATION: &str = "cuLinkCreate";
     let api = &driver.api;
     let (Some(create), Some(add), Some(complete), Some(destroy)) =
@@ -30,7 +30,7 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     let _current = driver.enter(device, OPERATION)?;
     // The log buffers are declared before the link state, so that they are dropped after it: the driver writes into
     // them until the state is destroyed.
-    let mut jit = Jit::new(wanted);
+    let mut jit = Jit::new(options);
     let mut state: CUlinkState = std::ptr::null_mut();
     // SAFETY: there are as many options as values; the log buffers have the given sizes and live until the state is
     // destroyed.

@@ -133,12 +133,12 @@ impl JitLink {
     ///
     /// # Errors
     /// A text with the linker's log.
-    pub fn link(&self, architecture: &str, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled, String> {
+    pub fn link(&self, architecture: &str, inputs: &[LinkInput<'_>], load_options: &LoadOptions) -> Result<Compiled, String> {
         let _passage = DriverCallGuard::begin();
         let mut texts = vec![format!("-arch={architecture}")];
-        texts.extend(wanted.debug.then(|| "-g".to_owned()));
-        texts.extend(wanted.line_info.then(|| "-lineinfo".to_owned()));
-        texts.extend(wanted.max_registers.map(|most| format!("-maxrregcount={most}")));
+        texts.extend(load_options.debug.then(|| "-g".to_owned()));
+        texts.extend(load_options.line_info.then(|| "-lineinfo".to_owned()));
+        texts.extend(load_options.max_registers.map(|most| format!("-maxrregcount={most}")));
         let texts: Vec<CString> = texts.into_iter().filter_map(|text| CString::new(text).ok()).collect();
         let mut options: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
         let api = &self.0;

@@ -17,15 +17,15 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
 /// Links the inputs (cubins, PTX, object files) into one module image.
-pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
+pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
     let beside = driver.own.nvrtc.get().map(|nvrtc| nvrtc.path());
     let Some(linker) = jit_link::open(driver.version, beside, settings::get()) else {
-        return driver_link::link(driver, device, inputs, wanted);
+        return driver_link::link(driver, device, inputs, options);
     };
     let architecture = format!("sm_{}{}", driver.attribute(device, MAJOR)?, driver.attribute(device, MINOR)?);
-    match linker.link(&architecture, inputs, wanted) {
+    match linker.link(&architecture, inputs, options) {
         Ok(linked) => Ok(linked),
-        Err(first) => driver_link::link(driver, device, inputs, wanted).map_err(|second| joined(&first, second)),
+        Err(first) => driver_link::link(driver, device, inputs, options).map_err(|second| joined(&first, second)),
     }
 }
 

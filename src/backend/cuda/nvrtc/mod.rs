@@ -86,20 +86,20 @@ impl Nvrtc {
         Ok(Self { calls: calls(&api), api, version: format!("{major}.{minor}"), path, architectures })
     }
 
-    /// Returns the architecture to compile for, so that a device of architecture `wanted` can run the result.
-    fn target(&self, wanted: &str) -> Result<String> {
+    /// Returns the architecture to compile for, so that a device of `architecture` can run the result.
+    fn target(&self, architecture: &str) -> Result<String> {
         // Code for an architecture such as `sm_90a` runs only on devices of architecture 9.0, so such a name is passed
         // unchanged. A `compute_` architecture that the user has written is passed unchanged, too.
-        let number = wanted.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
-        let Some(number) = number else { return Ok(wanted.to_owned()) };
+        let number = architecture.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
+        let Some(number) = number else { return Ok(architecture.to_owned()) };
         if self.architectures.contains(&number) {
-            return Ok(wanted.to_owned());
+            return Ok(architecture.to_owned());
         }
         let older = self.architectures.iter().rev().find(|known| **known < number);
         older.map(|known| format!("compute_{known}")).ok_or_else(|| {
             Error::not_supported(format!(
-                "NVRTC {} in {} compiles for {:?}, and the device is {wanted}: an older NVRTC serves it (for devices \
-                 before sm_75 that of CUDA 12: pip install \"PyGPU[cuda12]\")",
+                "NVRTC {} in {} compiles for {:?}, and the device is {architecture}: an older NVRTC serves it (for \
+                 devices before sm_75 that of CUDA 12: pip install \"PyGPU[cuda12]\")",
                 self.version, self.path, self.architectures
             ))
         })

@@ -84,16 +84,16 @@ impl Hiprtc {
     }
 }
 
-/// Returns the compiler option for the architecture `wanted`. Rejects an architecture that no device has; the features
-/// after the colon are not compared.
-fn target(architectures: &[String], wanted: &str) -> Result<String> {
+/// Returns the compiler option for `architecture`. Rejects an architecture that no device has; the features after the
+/// colon are not compared.
+fn target(architectures: &[String], architecture: &str) -> Result<String> {
     let plain = |text: &str| text.split(':').next().map(str::to_owned);
-    if architectures.iter().any(|known| plain(known) == plain(wanted)) {
-        return Ok(format!("--offload-arch={wanted}"));
+    if architectures.iter().any(|known| plain(known) == plain(architecture)) {
+        return Ok(format!("--offload-arch={architecture}"));
     }
     Err(Error::value(format!(
-        "the devices are {}, and none is {wanted}: leave the option out, and the device's own is taken; compiler=\"hipcc\" \
-         takes any",
+        "the devices are {}, and none is {architecture}: leave the option out, and the device's own is taken; \
+         compiler=\"hipcc\" takes any",
         architectures.join(", ")
     )))
 }

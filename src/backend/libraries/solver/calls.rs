@@ -10,7 +10,7 @@ use pygpu_base::error::Result;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SolverWorkspace {
     /// Size of the workspace in device memory, in elements of the matrix, as the library reports it.
-    asked: usize,
+    lwork: usize,
     /// Size of the workspace in device memory, in bytes.
     pub bytes: usize,
     /// Size of the host memory in bytes.
@@ -115,25 +115,25 @@ impl Solver {
         let [m, n, k, batch] = [task.m, task.n, task.k, task.batch].map(|number| number as I);
         let [left, right] = [m, n];
         let own = handle.own;
-        let mut asked: I = 0;
+        let mut lwork: I = 0;
         let mut more = 0;
         match task.what {
-            FactorizationKind::Lu => call!(self, typed.getrf_size, "getrf_bufferSize", own, m, n, a, m, &mut asked)?,
+            FactorizationKind::Lu => call!(self, typed.getrf_size, "getrf_bufferSize", own, m, n, a, m, &mut lwork)?,
             FactorizationKind::LuSolve { .. } | FactorizationKind::CholeskyOfMany { .. } => (),
             FactorizationKind::LuOfMany | FactorizationKind::LuSolveOfMany { .. } => {
                 return Err(self.absent("getrfBatched"));
             }
             FactorizationKind::Cholesky { lower } => {
                 let triangle = choices.triangle(lower);
-                call!(self, typed.potrf_size, "potrf_bufferSize", own, triangle, n, a, n, &mut asked)?;
+                call!(self, typed.potrf_size, "potrf_bufferSize", own, triangle, n, a, n, &mut lwork)?;
             }
-            FactorizationKind::Qr => call!(self, typed.geqrf_size, "geqrf_bufferSize", own, m, n, a, m, &mut asked)?,
+            FactorizationKind::Qr => call!(self, typed.geqrf_size, "geqrf_bufferSize", own, m, n, a, m, &mut lwork)?,
             FactorizationKind::QrVectors => {
-                call!(self, typed.orgqr_size, "orgqr_bufferSize", own, m, n, k, a, m, b, &mut asked)?
+                call!(self, typed.orgqr_size, "orgqr_bufferSize", own, m, n, k, a, m, b, &mut lwork)?
             }
             FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
-                call!(self, typed.syevd_size, "syevd_bufferSize", own, mode, triangle, n, a, n, b, &mut asked)?;
+                call!(self, typed.syevd_size, "syevd_bufferSize", own, mode, triangle, n, a, n, b, &mut lwork)?;
             }
             FactorizationKind::EighOfMany { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
@@ -148,7 +148,7 @@ impl Solver {
                     a,
                     n,
                     b,
-                    &mut asked,
+                    &mut lwork,
                     handle.syevj,
                     batch,
                 )?;
@@ -171,7 +171,7 @@ impl Solver {
                     left,
                     d,
                     right,
-                    &mut asked,
+                    &mut lwork,
                     handle.gesvdj,
                 )?;
             }
@@ -192,20 +192,20 @@ impl Solver {
                     left,
                     d,
                     right,
-                    &mut asked,
+                    &mut lwork,
                     handle.gesvdj,
                     batch,
                 )?;
             }
             FactorizationKind::SvdByQr { .. } => {
-                call!(self, typed.gesvd_size, "gesvd_bufferSize", own, m, n, &mut asked)?;
+                call!(self, typed.gesvd_size, "gesvd_bufferSize", own, m, n, &mut lwork)?;
                 more = 5 * task.few() * task.element.real_bytes();
             }
             FactorizationKind::Eig { vectors } => return self.room_of_eig(handle, task, vectors),
         }
-        let asked = usize::try_from(asked).unwrap_or(0);
-        let bytes = (asked * task.element.bytes()).next_multiple_of(ALIGNMENT) + more;
-        Ok(SolverWorkspace { asked, bytes, host: 0 })
+        let lwork = usize::try_from(lwork).unwrap_or(0);
+        let bytes = (lwork * task.element.bytes()).next_multiple_of(ALIGNMENT) + more;
+        Ok(SolverWorkspace { lwork, bytes, host: 0 })
     }
 
     /// Enqueues a factorization task on a stream. The handle's device must be current.
@@ -245,7 +245,7 @@ impl Solver {
         let typed = self.of(task.element);
         let choices = self.choices();
         let own = handle.own;
-        let [m, n, k, asked] = [task.m, task.n, task.k, room.asked].map(|number| number as I);
+        let [m, n, k, lwork] = [task.m, task.n, task.k, room.lwork].map(|number| number as I);
         let work = pointer(address);
         match task.what {
             FactorizationKind::Lu => call!(self, typed.getrf, "getrf", own, m, n, a, m, work, b, c),
@@ -254,13 +254,13 @@ impl Solver {
                 call!(self, typed.getrs, "getrs", own, transposed, n, k, a, n, b, c, n, d)
             }
             FactorizationKind::Cholesky { lower } => {
-                call!(self, typed.potrf, "potrf", own, choices.triangle(lower), n, a, n, work, asked, b)
+                call!(self, typed.potrf, "potrf", own, choices.triangle(lower), n, a, n, work, lwork, b)
             }
-            FactorizationKind::Qr => call!(self, typed.geqrf, "geqrf", own, m, n, a, m, b, work, asked, c),
-            FactorizationKind::QrVectors => call!(self, typed.orgqr, "orgqr", own, m, n, k, a, m, b, work, asked, c),
+            FactorizationKind::Qr => call!(self, typed.geqrf, "geqrf", own, m, n, a, m, b, work, lwork, c),
+            FactorizationKind::QrVectors => call!(self, typed.orgqr, "orgqr", own, m, n, k, a, m, b, work, lwork, c),
             FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
-                call!(self, typed.syevd, "syevd", own, mode, triangle, n, a, n, b, work, asked, c)
+                call!(self, typed.syevd, "syevd", own, mode, triangle, n, a, n, b, work, lwork, c)
             }
             FactorizationKind::Svd { vectors, full } => {
                 let mode = choices.vectors(vectors);
@@ -282,7 +282,7 @@ impl Solver {
                     d,
                     n,
                     work,
-                    asked,
+                    lwork,
                     e,
                     params,
                 )
@@ -295,9 +295,9 @@ impl Solver {
                 } else {
                     b'S'
                 } as i8;
-                let more = pointer(address + (room.asked * task.element.bytes()).next_multiple_of(ALIGNMENT));
+                let more = pointer(address + (room.lwork * task.element.bytes()).next_multiple_of(ALIGNMENT));
                 let rows = task.sides()[1] as I;
-                call!(self, typed.gesvd, "gesvd", own, job, job, m, n, a, m, b, c, m, d, rows, work, asked, more, e,)
+                call!(self, typed.gesvd, "gesvd", own, job, job, m, n, a, m, b, c, m, d, rows, work, lwork, more, e,)
             }
             FactorizationKind::Eig { vectors } => self.eig(handle, task, [a, b, c, d], vectors, (room, work), host),
             FactorizationKind::CholeskyOfMany { .. }
@@ -317,7 +317,7 @@ impl Solver {
         let typed = self.of(task.element);
         let choices = self.choices();
         let own = handle.own;
-        let [m, n, batch, asked] = [task.m, task.n, task.batch, room.asked].map(|number| number as I);
+        let [m, n, batch, lwork] = [task.m, task.n, task.batch, room.lwork].map(|number| number as I);
         let work = pointer(address);
         match task.what {
             FactorizationKind::CholeskyOfMany { lower } => {
@@ -327,7 +327,7 @@ impl Solver {
             FactorizationKind::EighOfMany { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 let params = handle.syevj;
-                call!(self, typed.syevj, "syevjBatched", own, mode, triangle, n, a, n, b, work, asked, c, params, batch)
+                call!(self, typed.syevj, "syevjBatched", own, mode, triangle, n, a, n, b, work, lwork, c, params, batch)
             }
             FactorizationKind::SvdOfMany { vectors } => {
                 let mode = choices.vectors(vectors);
@@ -348,7 +348,7 @@ impl Solver {
                     d,
                     n,
                     work,
-                    asked,
+                    lwork,
                     e,
                     params,
                     batch,
@@ -362,7 +362,7 @@ impl Solver {
         let [a, w, v, ..] = At::new(task).matrix(0);
         let (mut bytes, mut host) = (0, 0);
         geev!(self, geev_size, "Xgeev_bufferSize", handle, task, vectors, [a, w, v], &mut bytes, &mut host)?;
-        Ok(SolverWorkspace { asked: 0, bytes, host })
+        Ok(SolverWorkspace { lwork: 0, bytes, host })
     }
 
     fn eig(

@@ -17,22 +17,22 @@ use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
 
 /// Formats the numbers of expected and of passed arguments, for an error message.
-pub(crate) fn counts(expected: usize, given: usize) -> String {
+pub(crate) fn counts(expected: usize, count: usize) -> String {
     let noun = if expected == 1 { "argument" } else { "arguments" };
-    let verb = if given == 1 { "was" } else { "were" };
-    format!("takes {expected} {noun}, and {given} {verb} given")
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("takes {expected} {noun}, and {count} {verb} given")
 }
 
 #[cold]
-pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
+pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], count: usize) -> PyErr {
     let list: Vec<String> = parameters.iter().map(ToString::to_string).filter(|text| !text.is_empty()).collect();
-    PyTypeError::new_err(format!("{}({}) {}", function.name(), list.join(", "), counts(parameters.len(), given)))
+    PyTypeError::new_err(format!("{}({}) {}", function.name(), list.join(", "), counts(parameters.len(), count)))
 }
 
 /// Returns whether a pointer parameter accepts arrays of a dtype.
-fn fits_element(parameter: Option<&Parameter>, given: DType) -> bool {
+fn fits_element(parameter: Option<&Parameter>, dtype: DType) -> bool {
     match parameter.map(|parameter| parameter.kind) {
-        Some(ParameterKind::Pointer { element, .. }) => element.takes(given),
+        Some(ParameterKind::Pointer { element, .. }) => element.takes(dtype),
         _ => true,
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn readonly(label: &str) -> PyErr {
 }
 
 #[cold]
-pub(crate) fn scalar(label: &str, parameter: Option<&Parameter>, given: DType, value: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn scalar(label: &str, parameter: Option<&Parameter>, dtype: DType, value: &Bound<'_, PyAny>) -> PyErr {
     let advice = match parameter.map(|parameter| parameter.kind) {
         Some(ParameterKind::Scalar(expected)) => {
             let name = DType::new(expected).name().to_owned();
@@ -88,14 +88,14 @@ pub(crate) fn scalar(label: &str, parameter: Option<&Parameter>, given: DType, v
     };
     PyTypeError::new_err(format!(
         "{label}: the argument is {}({value}) of {} bytes; {advice}",
-        given.name(),
-        given.itemsize()
+        dtype.name(),
+        dtype.itemsize()
     ))
 }
 
 /// Creates the error for a value whose size differs from the parameter's size.
 #[cold]
-pub(crate) fn bytes(label: &str, value: &Bound<'_, PyAny>, given: usize, expected: usize) -> PyResult<PyErr> {
+pub(crate) fn bytes(label: &str, value: &Bound<'_, PyAny>, size: usize, expected: usize) -> PyResult<PyErr> {
     let class = value.get_type().fully_qualified_name()?;
     let dtype = value.getattr_opt(intern!(value.py(), "dtype"))?;
     let has_flag = |name| dtype.as_ref().and_then(|dtype| dtype.getattr(name).ok()?.is_truthy().ok()).unwrap_or(false);
@@ -105,7 +105,7 @@ pub(crate) fn bytes(label: &str, value: &Bound<'_, PyAny>, given: usize, expecte
         }
         false => "",
     };
-    Ok(PyTypeError::new_err(format!("{label}: {class} has {given} bytes, and the parameter {expected}{advice}")))
+    Ok(PyTypeError::new_err(format!("{label}: {class} has {size} bytes, and the parameter {expected}{advice}")))
 }
 
 /// Describes the argument whose memory block a kernel overran, for an error message.

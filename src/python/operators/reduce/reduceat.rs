@@ -40,9 +40,9 @@ pub(in crate::operators) fn call<'py>(
     if entry.outputs() != 1 {
         return Err(PyValueError::new_err("reduceat only supported for functions returning a single value"));
     }
-    let given = ufunc::with_positional(&PARAMETERS, positional, keywords)?;
-    check_names(&given)?;
-    let argument = |name: &str| given.get_item(name);
+    let arguments = ufunc::with_positional(&PARAMETERS, positional, keywords)?;
+    check_names(&arguments)?;
+    let argument = |name: &str| arguments.get_item(name);
     let required = |name: &str| {
         argument(name)?.ok_or_else(|| PyTypeError::new_err(format!("reduceat() missing required argument '{name}'")))
     };
@@ -58,8 +58,8 @@ pub(in crate::operators) fn call<'py>(
     reduced(reduction, &operand, &starts, axis, argument("dtype")?.as_ref(), argument("out")?.as_ref())
 }
 
-fn check_names(given: &Bound<'_, PyDict>) -> PyResult<()> {
-    for (name, _) in given {
+fn check_names(arguments: &Bound<'_, PyDict>) -> PyResult<()> {
+    for (name, _) in arguments {
         let name = name.cast_into::<PyString>()?;
         if !PARAMETERS.contains(&name.to_str()?) {
             return Err(PyTypeError::new_err(format!("reduceat() got an unexpected keyword argument '{name}'")));
