@@ -226,7 +226,8 @@ fn processors() -> u32 {
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     match KNOWN.load(Ordering::Relaxed) {
         0 => {
-            let threads = std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1));
+            let threads =
+                std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1));
             KNOWN.store(threads, Ordering::Relaxed);
             threads
         }

@@ -210,8 +210,9 @@ pub unsafe fn launch<C: Configuration>(
 fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     let shape = config.shape();
     let limits = function.limits();
-    let within =
-        |lengths: [u32; 3], most: [u32; 3]| lengths.iter().zip(most).all(|(length, most)| *length > 0 && *length <= most);
+    let within = |lengths: [u32; 3], most: [u32; 3]| {
+        lengths.iter().zip(most).all(|(length, most)| *length > 0 && *length <= most)
+    };
     let threads = shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length));
     let fits = within(shape.grid, limits.grid) && within(shape.block, limits.block);
     if !fits || threads > function.max_threads()? || (shape.cooperative && !limits.cooperative) {

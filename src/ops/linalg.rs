@@ -48,15 +48,23 @@ fn bytes(role: ArrayRole, element: Element) -> usize {
 
 /// Converts a request to a task for the library, which includes checks of the request's arrays.
 fn task(request: &FactorizeRequest<'_>) -> Result<Factorization> {
-    let unfit =
-        |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", request.what, request.batch, request.sizes));
+    let unfit = |why: &str| {
+        Error::value(format!("{:?} of {} matrices, {:?}: {why}", request.what, request.batch, request.sizes))
+    };
     let first = request.arrays.first().ok_or_else(|| unfit("there is no array"))?;
     let kind = first.dtype().kind();
     let element =
         element(kind).ok_or_else(|| Error::type_error(format!("no factorisation of {}", first.dtype().name())))?;
     let [m, n, k] = request.sizes;
-    let mut task =
-        Factorization { what: request.what, element, batch: request.batch, m, n, k, addresses: [0; Factorization::PARTS] };
+    let mut task = Factorization {
+        what: request.what,
+        element,
+        batch: request.batch,
+        m,
+        n,
+        k,
+        addresses: [0; Factorization::PARTS],
+    };
     if !task.is_sound() {
         return Err(unfit("the library takes no such sizes; it counts rows, columns and matrices in 32 bits"));
     }

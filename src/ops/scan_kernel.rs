@@ -211,11 +211,15 @@ impl Scan {
         let (from, to) = (input.layout(), output.layout());
         if from.size() != to.size() {
             let (input_size, output_size) = (from.size(), to.size());
-            return Err(Error::value(format!("{name}(): the input has {input_size} elements, and output_ary {output_size}")));
+            return Err(Error::value(format!(
+                "{name}(): the input has {input_size} elements, and output_ary {output_size}"
+            )));
         }
         if input.device() != output.device() {
             let (input_device, output_device) = (input.device(), output.device());
-            return Err(Error::value(format!("{name}(): the input is on {input_device}, and output_ary on {output_device}")));
+            return Err(Error::value(format!(
+                "{name}(): the input is on {input_device}, and output_ary on {output_device}"
+            )));
         }
         let is_same = input.address() == output.address() && from.strides().eq(to.strides());
         let meets = Arc::ptr_eq(input.allocation(), output.allocation()) && overlap(from, to);

@@ -136,8 +136,9 @@ impl BuildJob<'_> {
             (None, scheduler) => {
                 let scheduler =
                     scheduler.map_or_else(|| compiler_probe::probe(Probe::Scheduler, &run)?.answer(&run), Ok)?;
-                let object = scheduler
-                    .map_err(|stderr| Failure::Source(format!("{log}PyGPU's own scheduler does not compile:\n{stderr}")))?;
+                let object = scheduler.map_err(|stderr| {
+                    Failure::Source(format!("{log}PyGPU's own scheduler does not compile:\n{stderr}"))
+                })?;
                 fs::write(place.join(SCHEDULER), object).map_err(machine("the scheduler cannot be written"))?;
                 place.join(SCHEDULER)
             }

@@ -344,7 +344,8 @@ mod tests {
             assert!(DiskCache::open(&made, true).is_none());
             assert!(refusal(&made).unwrap().contains("others may write"));
         }
-        let report_count = std::iter::from_fn(unreported_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
+        let report_count =
+            std::iter::from_fn(unreported_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
         assert_eq!(report_count, 1);
         fs::set_permissions(&made, fs::Permissions::from_mode(0o700)).unwrap();
         assert!(DiskCache::open(&made, true).is_some() && refusal(&made).is_none());

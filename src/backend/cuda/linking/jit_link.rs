@@ -133,7 +133,12 @@ impl JitLink {
     ///
     /// # Errors
     /// A text with the linker's log.
-    pub fn link(&self, architecture: &str, inputs: &[LinkInput<'_>], load_options: &LoadOptions) -> Result<Compiled, String> {
+    pub fn link(
+        &self,
+        architecture: &str,
+        inputs: &[LinkInput<'_>],
+        load_options: &LoadOptions,
+    ) -> Result<Compiled, String> {
         let _passage = DriverCallGuard::begin();
         let mut texts = vec![format!("-arch={architecture}")];
         texts.extend(load_options.debug.then(|| "-g".to_owned()));

@@ -168,7 +168,10 @@ fn math_functions_match_tables() {
     let mut out = vec![0f64; 34];
     features().run("mathematics", 1, 1, &mut out);
     for (number, (got, expected_value)) in out.iter().zip(expected).enumerate() {
-        assert!((got - expected_value).abs() <= 2e-7 * expected_value.abs(), "number {number}: {got} instead of {expected_value}");
+        assert!(
+            (got - expected_value).abs() <= 2e-7 * expected_value.abs(),
+            "number {number}: {got} instead of {expected_value}"
+        );
     }
 }
 
