@@ -1,13 +1,12 @@
 """Disable each flush call in the sources, one at a time, and report whether a test of tests/fusion then fails.
 
-
     python tests/fusion/flush_mutations.py [--backend cuda] [--markdown FILE] [part of a location ...]
 
-The tool builds one extension from a copy of the sources. In this extension, the functions `flush::flush` and
-`flush::has_pending` read two environment variables. One variable names the source location of a call, which then acts
-as if no operation were pending. The other variable names a file that records which tests reach a call while operations
-are pending. First all tests run once to write this record. Then each call is disabled in turn, and the tests that reach
-it run until one fails, beginning with tests that reach the fewest other calls.
+The tool builds one extension from a copy of the sources. In this extension, the functions `flush_points::flush` and
+`flush_points::has_pending` read two environment variables. One variable names the source location of a call, which then
+acts as if no operation were pending. The other variable names a file that records which tests reach a call while
+operations are pending. First all tests run once to write this record. Then each call is disabled in turn, and the tests
+that reach it run until one fails, beginning with tests that reach the fewest other calls.
 """
 
 from __future__ import annotations
@@ -29,13 +28,15 @@ LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
 # `CALLS` finds calls that flush, or that query whether operations are pending.
 # `INSIDE` finds such calls in `FOLDER`, whose files call the functions without a module name.
 CALLS = re.compile(
-    r"\b(?:flush|hooks)::(?:flush|flush_all|flush_now|flush_pending|has_pending)\("
+    r"\b(?:flush_points|hooks)::(?:flush|flush_all|flush_now|flush_pending|has_pending)\("
     r"|\bfusion::(?:flush_pending|flush_all_pending)\("
 )
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )flush(?:_all)?_pending\((?:py, )?\w")
 # `HIDDEN` finds calls that `CALLS` cannot find, so the sources must not contain them:
 # functions imported under their own name, and `fusion::flush`.
-RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|flush_now|flush_pending|has_pending)\b"
+RENAMED = (
+    r"^ *(?:pub\S* )?use [^;]*\bflush_points::(?:\{[^}]*\b)?(?:flush|flush_all|flush_now|flush_pending|has_pending)\b"
+)
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # `GATE` is the source file that defines the flush functions. Files in `FOLDER` call them without a module name.
