@@ -166,7 +166,7 @@ def test_error_for_host_value_contains_its_type_and_shape(call: Callable[[], Any
 def test_error_for_list_of_other_objects_names_the_accepted_operands(call: Callable[[], Any], what: str) -> None:
     with pytest.raises(TypeError) as caught:
         call()
-    expected = "has other elements than numbers; expected an array, a number, or a list of numbers"
+    expected = "has elements other than numbers; expected an array, a number, or a list of numbers"
     assert str(caught.value) == f"{what} {expected}"
 
 

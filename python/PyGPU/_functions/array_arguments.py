@@ -30,7 +30,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
         if is_numeric:
             text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
         else:
-            text = f"the {kind} has other elements than numbers; expected an array, a number, or a list of numbers"
+            text = f"the {kind} has elements other than numbers; expected an array, a number, or a list of numbers"
     else:
         shown = "None" if invalid is None else kind
         text = f"expected a GPUArray, not {shown}; PyGPU.asarray(x) makes one from numbers"
