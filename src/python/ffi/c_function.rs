@@ -40,7 +40,7 @@ fn python_function_classes(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
 /// # Errors
 /// The errors of importing `types`.
 pub(crate) fn is_python_function(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(object.is_callable() && object.is_instance(python_function_classes(object.py())?)?)
+    object.is_instance(python_function_classes(object.py())?)
 }
 
 /// Reads the function pointer in the buffer of a ctypes function; 0 for a null pointer.
