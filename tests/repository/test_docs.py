@@ -233,7 +233,7 @@ def test_messages_cite_no_files_of_documentation() -> None:
     cited = []
     for file in (ROOT / "python" / "PyGPU").rglob("*.py"):
         nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
-        # A docstring, also of a constant, is a statement of its own.
+        # A docstring, also of a constant, is an expression statement.
         docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
         cited += [f"{file}: {text}" for text in texts if isinstance(text, str) and "docs/" in text]
