@@ -107,6 +107,11 @@ class Plan1d(_PlanBlock):
     out : None, optional
         Accepted for compatibility with CuPy; it has no effect.
 
+    Raises
+    ------
+    NotImplementedError
+        For several devices.
+
     Notes
     -----
     `cupyx.scipy.fft.get_fft_plan` creates plans. ``with plan:`` makes a plan the thread's current plan; the functions
