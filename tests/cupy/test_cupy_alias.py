@@ -181,51 +181,64 @@ except RuntimeError as error:
     assert lines[3].startswith("as_cupy: cupy was imported before, and is not PyGPU")
 
 
-def test_libraries_that_detect_cupy_accept_device_arrays(no_cupy: Path) -> None:
-    code = """
+ARRAY = """
 import PyGPU
 PyGPU.as_cupy()
 import cupy, numpy as np
 a = cupy.arange(12.0).reshape(3, 4)
 expected = np.arange(12.0).reshape(3, 4)
 """
-    if find_spec("array_api_compat"):
-        code += """
+
+# For each library that detects CuPy's arrays, a program that uses `a`, and the program's output.
+DETECTING = {
+    "array_api_compat": (
+        """
 import array_api_compat as compat
 assert compat.is_array_api_obj(a) and not compat.is_numpy_array(a)
 xp = compat.array_namespace(a)
 assert np.allclose(cupy.asnumpy(xp.sum(xp.asarray(a) * 2, axis=0)), 2 * expected.sum(0)), xp
 assert compat.to_device(a, compat.device(a)).shape == (3, 4) and compat.size(a) == 12
-print("array_api_compat", isinstance(xp.mean(a), cupy.ndarray))
-"""
-    if find_spec("xarray"):
-        code += """
+print(isinstance(xp.mean(a), cupy.ndarray))
+""",
+        "True",
+    ),
+    "xarray": (
+        """
 import xarray
 x = xarray.DataArray(a, dims=("row", "column"))
 assert type(x.data) is cupy.ndarray
 mean = x.mean("row")
 assert type(mean.data) is cupy.ndarray and np.allclose(mean.data.get(), expected.mean(0))
 assert np.allclose(x.to_numpy(), expected)
-print("xarray", type(x.as_numpy().data).__name__)
-"""
-    if find_spec("dask"):
-        code += """
+print(type(x.as_numpy().data).__name__)
+""",
+        "ndarray",
+    ),
+    "dask": (
+        """
 import dask.array as da
 d = da.from_array(a, chunks=2, asarray=False)
 total = (d + 1).sum(axis=0).compute()
 assert type(total) is cupy.ndarray and np.allclose(total.get(), (expected + 1).sum(0))
-print("dask", type(d._meta).__name__)
-"""
-    if find_spec("scipy"):
-        code += """
+print(type(d._meta).__name__)
+""",
+        "GPUArray",
+    ),
+    "scipy": (
+        """
 import os
 os.environ["SCIPY_ARRAY_API"] = "1"
 from scipy import cluster, special
-assert type(special.expit(a)) is cupy.ndarray
-print("scipy")
-"""
-    lines = run(code, path=no_cupy).splitlines()
-    assert lines[0] == "array_api_compat True"
-    assert [line for line in lines if line.startswith(("xarray", "dask"))] == [
-        line for name, line in (("xarray", "xarray ndarray"), ("dask", "dask GPUArray")) if find_spec(name)
-    ]
+print(type(special.expit(a)) is cupy.ndarray)
+""",
+        "True",
+    ),
+}
+
+
+@pytest.mark.parametrize("library", DETECTING)
+def test_libraries_that_detect_cupy_accept_device_arrays(no_cupy: Path, library: str) -> None:
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    code, expected = DETECTING[library]
+    assert run(ARRAY + code, path=no_cupy).splitlines()[-1:] == [expected]

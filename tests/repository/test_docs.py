@@ -286,6 +286,7 @@ def test_docstring_check_finds_missing_parameters() -> None:
 
 
 def test_reference_page_matches_script_output() -> None:
+    pytest.importorskip("dask", reason="the page describes PyGPU.dask.Backend, which derives from a class of Dask")
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     expected = make_reference().reference()
     assert page == expected, "run: python docs/make_reference.py"
