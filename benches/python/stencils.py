@@ -10,7 +10,6 @@ them by one kernel, which an explicit flush launches.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -75,5 +74,4 @@ def small(library: Library) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    os.environ["PYGPU_FUSION"] = "auto"
-    measure(__doc__, "stencils", large, small)
+    measure(__doc__, "stencils", large, small, deferred=True)

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import importlib
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -146,6 +147,25 @@ def found(names: Sequence[str] = ("PyGPU", "torch", "cupy")) -> list[Library]:
     return libraries
 
 
+def launched_at_once() -> contextlib.AbstractContextManager[Any]:
+    """Return a context in which PyGPU defers no operation. Without PyGPU it has no effect."""
+    module = sys.modules.get("PyGPU")
+    return contextlib.nullcontext() if module is None else module.fusion("off")
+
+
+def medians_of_rounds(columns: Sequence[Column], unit: str, rounds: int) -> dict[str, dict[str, float]]:
+    """Time the calls of all columns in alternating rounds, and return the median of each call and column."""
+    measured: dict[str, dict[str, list[float]]] = {}
+    for _ in range(rounds):
+        for column in columns:
+            for name, (call, moved) in column.calls.items():
+                speed = moved / column.library.seconds(call) / 1e9
+                measured.setdefault(f"{name} ({unit})", {}).setdefault(column.label, []).append(speed)
+            for name, seconds in column.small().items():
+                measured.setdefault(f"{name} (us)", {}).setdefault(column.label, []).append(seconds * 1e6)
+    return {row: {one: statistics.median(all_) for one, all_ in by_label.items()} for row, by_label in measured.items()}
+
+
 def measure(
     description: str | None,
     name: str,
@@ -154,12 +174,16 @@ def measure(
     unit: str = "GB/s",
     more: Callable[[int], Sequence[Column]] = lambda count: (),
     names: Sequence[str] = ("PyGPU", "torch", "cupy"),
+    deferred: bool = False,
 ) -> None:
     """Time the calls of all libraries alternately, print a table, and write the JSON file if requested.
 
     `large` returns functions on the given number of four-byte elements, each with its amount of work, such as bytes;
     `unit` is the name of a billion such units per second. `small` returns the seconds until calls on small arrays
     return. `names` are the compared libraries; the columns of `more` follow their columns.
+
+    PyGPU launches each operation at once, unless `deferred` is true: the timed functions delete their results, so PyGPU
+    would never compute deferred operations. With `deferred`, the functions must flush.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)
@@ -172,15 +196,8 @@ def measure(
         for library in found(names)
     ]
     columns += more(count)
-    rows: dict[str, dict[str, list[float]]] = {}
-    for _ in range(arguments.rounds):
-        for column in columns:
-            for call_name, (call, moved) in column.calls.items():
-                speed = moved / column.library.seconds(call) / 1e9
-                rows.setdefault(f"{call_name} ({unit})", {}).setdefault(column.label, []).append(speed)
-            for call_name, seconds in column.small().items():
-                rows.setdefault(f"{call_name} (us)", {}).setdefault(column.label, []).append(seconds * 1e6)
-    table = {row: {one: statistics.median(all_) for one, all_ in measured.items()} for row, measured in rows.items()}
+    with contextlib.nullcontext() if deferred else launched_at_once():
+        table = medians_of_rounds(columns, unit, arguments.rounds)
     width = max(map(len, table)) + 2
     print(" " * width + "".join(f"{column.label:>10}" for column in columns))
     for row, medians in table.items():
