@@ -132,10 +132,6 @@ SECTIONS = [
         "Random numbers", "random_numbers",
         "PyGPU computes the 64-bit Philox generator of NumPy. torch and CuPy use 32-bit generators.",
     ),
-    Section(
-        "Between two GPUs", "peer_transfers", report.speed_table, "make gpu-bench-peer",
-        "The table compares copies with the driver's copy, and sums over both GPUs with torch's sums by NCCL.",
-    ),
 ]  # fmt: skip
 
 

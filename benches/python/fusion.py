@@ -37,7 +37,7 @@ BATCHES = 20
 # Time limit of one process, in seconds.
 LIMIT = 100
 
-PUT_OFF, KEPT, EACH = "s + s2, put off and dropped", "s + s2, kept, then launched", f"{POLYNOMIAL} of 16, launched each"
+DROPPED, KEPT, EACH = "s + s2, deferred and dropped", "s + s2, kept, then launched", f"{POLYNOMIAL} of 16, launched each"
 OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched", "launch by the driver alone"
 
 
@@ -158,7 +158,7 @@ def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], di
 
     def put_off() -> dict[str, list[float]]:
         with PyGPU.fusion_report() as report:
-            rows = {PUT_OFF: least(drop, way.wait, count)}
+            rows = {DROPPED: least(drop, way.wait, count)}
         expect(report.dropped, count * BATCHES, "operations that were never computed")
         expect(report.kernels, 0, "launches")
         return rows
@@ -301,7 +301,7 @@ def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list
         (f"{POLYNOMIAL} (GB/s)", 4150, ""),
         (f"{TWO} (GB/s)", 4000, ""),
         (f"{SQUARES} (GB/s)", 4150, ""),
-        (f"{PUT_OFF} (us)", 0.35, ""),
+        (f"{DROPPED} (us)", 0.35, ""),
         (f"{KEPT} (us)", 1.5, ""),
         (f"{EACH} (us)", None if floor_of is None else floor_of + 3.1, "driver + 3.1"),
         (f"{OFF} (us)", 4.0, ""),
@@ -340,7 +340,7 @@ def main() -> None:
         arguments.json.write_text(json.dumps(work(arguments.work, arguments)))
         return
     if PyGPU.backend_name() == "cpu":
-        raise SystemExit("needs a GPU: on the CPU backend nothing is put off")
+        raise SystemExit("needs a GPU: on the CPU backend nothing is deferred")
     results = Results(arguments)
     begun = time.perf_counter()
     for turn in range(arguments.turns):

@@ -74,7 +74,7 @@ def test_fusion_benchmark_judges_goals_by_measured_values() -> None:
     fusion = module("fusion")
     rows = {
         "0.9*x + y - 2*x*y (GB/s)": {"PyGPU": 4200.0},
-        f"{fusion.PUT_OFF} (us)": {"PyGPU": 0.5},
+        f"{fusion.DROPPED} (us)": {"PyGPU": 0.5},
         f"{fusion.EACH} (us)": {"PyGPU": 6.0},
         f"{fusion.FLOOR} (us)": {"floor": 2.95},
         "Black-Scholes (GB/s)": {"PyGPU": 900.0, "CuPy": 200.0, "torch.compile": 950.0},

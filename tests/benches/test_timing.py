@@ -14,7 +14,7 @@ pytestmark = pytest.mark.enough_on("cuda")
 FOLDER = Path(__file__).parents[2] / "benches" / "python"
 
 
-@pytest.mark.gpu
+@pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU backend defers nothing")
 @pytest.mark.parametrize("deferred", [False, True])
 def test_benchmark_defers_operations_only_on_request(deferred: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))

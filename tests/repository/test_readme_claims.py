@@ -123,7 +123,7 @@ def test_speeds_in_readme_match_newest_results() -> None:
     assert titles[1:3] == ["0.9*x + y - 2*x*y", "((x - m)**2).sum()"]
     for title in titles[1:3]:
         row = rows[f"{title} (GB/s)"]
-        assert row["torch.compile"] > 0.99 * row["PyGPU"]
+        assert row["torch.compile"] > 0.98 * row["PyGPU"]
 
 
 def test_test_count_in_readme_matches_newest_report() -> None:
