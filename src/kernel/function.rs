@@ -15,7 +15,7 @@ use pygpu_device::Device;
 
 /// Maximum size in bytes of a block's dynamic shared memory, in a kernel without static shared memory, without an
 /// opt-in.
-const UNASKED: u32 = 48 << 10;
+const WITHOUT_OPT_IN: u32 = 48 << 10;
 
 /// Upper bound of the cluster size, in blocks, on all devices.
 const LARGEST_CLUSTER: u32 = 32;
@@ -366,7 +366,7 @@ impl Function {
             )));
         }
         let allowed = known.max_dynamic_shared_bytes.max(0) as u32;
-        if bytes <= allowed.max(UNASKED.min(limits.shared_per_block).saturating_sub(fixed)) {
+        if bytes <= allowed.max(WITHOUT_OPT_IN.min(limits.shared_per_block).saturating_sub(fixed)) {
             self.0.kernel.allowed_shared.store(bytes.max(allowed), Ordering::Relaxed);
             return Ok(());
         }

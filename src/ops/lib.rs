@@ -19,6 +19,7 @@ pub mod elementwise_kernel;
 pub mod elementwise_plan;
 pub mod fft;
 pub mod fusion;
+mod idle_handles;
 pub mod join;
 pub mod kernel_argument;
 mod kernel_source;

@@ -1,10 +1,11 @@
 //! Calls the vendors' libraries for matrix factorizations: allocates workspaces, and enqueues the library calls in the
 //! order of a stream.
 
+use crate::idle_handles;
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
 use pygpu_backend::libraries::{
-    ArrayRole, BlasWorkspace, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver, open_solver,
+    ArrayRole, BlasWorkspace, Element, Factorization, FactorizationKind, IDLE_HANDLES, Solver, open_solver,
 };
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
@@ -138,10 +139,9 @@ pub fn run_by_blas(request: &FactorizeRequest<'_>, stream: &Stream) -> Result<bo
 /// # Errors
 /// Driver errors; then the handles are leaked.
 pub fn destroy_handles(device: Device) -> Result<()> {
-    let idle = HANDLES_AT_REST.take_all(|key| *key == device.handle_key());
     let Some(solver) = open_solver(device.kind())? else { return Ok(()) };
-    let mut destroy = || idle.iter().for_each(|handle| solver.destroy(handle));
-    device.backend().device_code()?.within(device.index(), "the destruction of handles of linear algebra", &mut destroy)
+    let operation = "the destruction of handles of linear algebra";
+    idle_handles::destroy(&IDLE_HANDLES, device, operation, |handle| solver.destroy(handle))
 }
 
 /// Enqueues a factorization on a stream.
@@ -167,7 +167,7 @@ pub fn run(solver: &Solver, request: &FactorizeRequest<'_>, stream: &Stream) -> 
         contexts.within(device.index(), "linear algebra", &mut || said = work())?;
         said
     };
-    let mut handle = HANDLES_AT_REST.take(&key);
+    let mut handle = IDLE_HANDLES.take(&key);
     if handle.is_none() {
         within(&mut || solver.handle().map(|made| handle = Some(made)))?;
     }
@@ -186,6 +186,6 @@ pub fn run(solver: &Solver, request: &FactorizeRequest<'_>, stream: &Stream) -> 
             })
         })
     })();
-    let _ = HANDLES_AT_REST.put(key, handle); // the pool of handles has no maximum size, so it never destroys a handle itself
+    let _ = IDLE_HANDLES.put(key, handle); // the pool of handles has no maximum size, so it never destroys a handle itself
     done
 }

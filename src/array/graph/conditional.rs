@@ -158,9 +158,9 @@ pub fn end(stream: &Stream) -> Result<()> {
     found.ok_or_else(|| Error::value("the capture of the body is over already"))?.end()
 }
 
-fn take(is_wanted: impl Fn(&OpenBody) -> bool) -> Option<OpenBody> {
+fn take(condition: impl Fn(&OpenBody) -> bool) -> Option<OpenBody> {
     let mut open = OPEN.lock();
-    let place = open.iter().rposition(is_wanted)?;
+    let place = open.iter().rposition(condition)?;
     Some(open.remove(place))
 }
 

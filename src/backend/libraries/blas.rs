@@ -195,7 +195,7 @@ impl Blas {
         // An older hipBLAS lacks `set_workspace` and allocates its workspace itself. cuBLAS must have `set_workspace`.
         if !has_products || (kind == BackendKind::Cuda && functions.set_workspace.is_none()) {
             return Err(Error::Unavailable(format!(
-                "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"
+                "{path} is too old a {name}: it lacks products of requested types, or a workspace of the caller's"
             )));
         }
         // SAFETY: `library` was opened under the name of this vendor's library.

@@ -27,7 +27,7 @@ use pygpu_base::small_sort;
 pub use blas::{Blas, BlasHandle, BlasWorkspace, Gemm, GemmType, Matrix, Operation, Outcome, blas, opened_blas};
 pub use object_pool::{HandleKey, ObjectPool};
 pub use rand::{Rand, SobolTable, rand};
-pub use solver::{ArrayRole, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver, open_solver, solver};
+pub use solver::{ArrayRole, Element, Factorization, FactorizationKind, IDLE_HANDLES, Solver, open_solver, solver};
 
 /// Declares a library's `Functions`, each under both vendors' names; a function is `None` if the opened library is
 /// too old to have it.

@@ -31,7 +31,7 @@ pub struct DiskCache(PathBuf);
 static REFUSED: ForkSafeMutex<BTreeMap<PathBuf, (String, bool)>> = ForkSafeMutex::new(BTreeMap::new());
 
 /// Whether `REFUSED` may contain a reason that was not reported yet. Every launch reads this flag.
-static HAS_UNTOLD: AtomicBool = AtomicBool::new(false);
+static HAS_UNREPORTED: AtomicBool = AtomicBool::new(false);
 
 fn refused() -> ForkSafeGuard<BTreeMap<PathBuf, (String, bool)>> {
     REFUSED.lock()
@@ -45,13 +45,13 @@ pub fn refusal(folder: &Path) -> Option<String> {
 /// Returns a sentence that states why a cache folder is not trusted, and marks this reason as reported. Returns `None`
 /// if all reasons were already reported.
 pub fn unreported_refusal() -> Option<String> {
-    if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
+    if !HAS_UNREPORTED.load(Ordering::Relaxed) || !HAS_UNREPORTED.swap(false, Ordering::Relaxed) {
         return None;
     }
     let mut refused = refused();
     let (folder, (reason, is_reported)) = refused.iter_mut().find(|(_, (_, is_reported))| !is_reported)?;
     *is_reported = true;
-    HAS_UNTOLD.store(true, Ordering::Relaxed); // further folders may have unreported reasons
+    HAS_UNREPORTED.store(true, Ordering::Relaxed); // further folders may have unreported reasons
     Some(format!(
         "the cache of compiled kernels in {} is not used: {reason}; kernels are compiled in every process",
         folder.display()
@@ -156,7 +156,7 @@ impl DiskCache {
                 let mut refused = refused();
                 let known = refused.entry(path.to_owned()).or_insert_with(|| (reason.clone(), false));
                 known.0 = reason;
-                HAS_UNTOLD.store(true, Ordering::Relaxed);
+                HAS_UNREPORTED.store(true, Ordering::Relaxed);
                 None
             }
         }

@@ -59,7 +59,7 @@ fn run_even(product: &Product<'_>, stream: &Stream) -> Result<()> {
         return copy::fill(product.out, &zero[..product.out.dtype().itemsize()], stream);
     }
     let device = stream.device();
-    if vendor_gemm::is_wanted(&task, device) && vendor_gemm::run(product, &task, stream)? {
+    if vendor_gemm::is_faster(&task, device) && vendor_gemm::run(product, &task, stream)? {
         return Ok(());
     }
     let plan = plan::plan(&task, at_once(device).into(), device.is_cpu());

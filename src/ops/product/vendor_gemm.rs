@@ -3,7 +3,7 @@
 
 use super::gemm_layout::GemmLayout;
 use super::operands::{Product, ProductProblem};
-use crate::ufunc;
+use crate::{idle_handles, ufunc};
 use pygpu_array::Array;
 use pygpu_backend::BackendKind;
 use pygpu_backend::libraries::{self, Blas, BlasHandle, BlasWorkspace, Gemm, GemmType, HandleKey, Matrix, ObjectPool};
@@ -67,7 +67,7 @@ fn number_of(kind: ScalarType) -> Option<GemmType> {
 
 /// Whether the vendor's BLAS is expected to be faster than PyGPU's kernels.
 #[inline]
-pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
+pub(super) fn is_faster(task: &ProductProblem, device: Device) -> bool {
     let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
     let all = each.saturating_mul(task.batches);
     // For a single matrix-vector product, PyGPU's kernel reaches the memory bandwidth. A batch of such products may be
@@ -137,10 +137,9 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
 /// # Errors
 /// Driver errors; then the handles are leaked.
 pub fn destroy_handles(device: Device) -> Result<()> {
-    let idle = HANDLES.take_all(|key| *key == device.handle_key());
     let Some(Ok(blas)) = libraries::opened_blas(device.kind()) else { return Ok(()) };
-    let mut destroy = || idle.iter().for_each(|handle| blas.destroy(*handle));
-    device.backend().device_code()?.within(device.index(), "the destruction of handles of the BLAS", &mut destroy)
+    let operation = "the destruction of handles of the BLAS";
+    idle_handles::destroy(&HANDLES, device, operation, |handle| blas.destroy(*handle))
 }
 
 #[cold]

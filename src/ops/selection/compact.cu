@@ -96,7 +96,7 @@ template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T 
 // Computes the index of each tile's first true element among all true elements, and the number of all true elements,
 // which the host reads too.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_start_tiles(
-    const unsigned *counts, pygpu_long *starts, pygpu_long tiles, pygpu_long *told) {
+    const unsigned *counts, pygpu_long *starts, pygpu_long tiles, pygpu_long *total) {
     __shared__ pygpu_long numbers[PYGPU_THREADS + PYGPU_ROWS], rows[PYGPU_ROWS];
     pygpu_long start = 0;
     for (pygpu_long tile = 0; tile < tiles; tile += PYGPU_THREADS * 16) {
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_start_tiles(
     }
     if (threadIdx.x == 0) {
         starts[tiles] = start;
-        *told = start;
+        *total = start;
         __threadfence_system();
     }
 }
@@ -183,10 +183,10 @@ static __device__ inline void pygpu_move(const unsigned short *listed, unsigned 
 
 // Task 0 copies the true elements of an array to `values`, task 1 assigns `values` to them, and task 2 computes their
 // indices. If `starts` is not null, each thread block processes one tile. Otherwise a single block processes all tiles,
-// and stores the number of true elements in `told`. Values are assigned only if the number of true elements equals
+// and stores the number of true elements in `total`. Values are assigned only if the number of true elements equals
 // `expected`.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_move_true(
-    const unsigned char *mask, pygpu_long count, pygpu_long head, const pygpu_long *starts, pygpu_long tiles, pygpu_long *told,
+    const unsigned char *mask, pygpu_long count, pygpu_long head, const pygpu_long *starts, pygpu_long tiles, pygpu_long *total,
     char *array, char *values, pygpu_long step, pygpu_long expected, pygpu_walk walk) {
     __shared__ unsigned numbers[PYGPU_THREADS + PYGPU_ROWS], rows[PYGPU_ROWS];
     __shared__ unsigned short listed[PYGPU_TILE];
@@ -205,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_move_true(
         __syncthreads();
     }
     if (!starts && threadIdx.x == 0) {
-        *told = start;
+        *total = start;
         __threadfence_system();
     }
 }

@@ -36,8 +36,8 @@ pub struct Sorted {
 /// `OutOfMemory`; compiler errors; driver errors.
 pub fn sort(input: &Array, outputs: SortOutputs, stream: &Stream) -> Result<Sorted> {
     let shape: Vec<i64> = input.layout().shape().collect();
-    let new = |is_wanted: bool, dtype: DType| {
-        is_wanted.then(|| Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())).transpose()
+    let new = |is_requested: bool, dtype: DType| {
+        is_requested.then(|| Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())).transpose()
     };
     let values = new(outputs.values, input.dtype())?;
     let needs_places = outputs.places || input.dtype().kind().is_complex();

@@ -261,8 +261,8 @@ pub fn resolve_to(row: &UfuncEntry, operands: &[PromotionOperand], result: Scala
         return None;
     }
     let kinds = deciding(row, operands);
-    let is_wanted =
+    let gives_result =
         |kind: &ScalarType| computing(row, *kind) == Some(*kind) && row.results(*kind).iter().all(|one| *one == result);
-    let loops = || row.kinds().filter(is_wanted);
+    let loops = || row.kinds().filter(gives_result);
     loops().find(|kind| kinds.iter().all(|operand_kind| can_cast(*operand_kind, *kind))).or_else(|| loops().next())
 }

@@ -302,7 +302,7 @@ EXPORT int hipModuleGetGlobal(void **address, size_t *bytes, void *module, const
 
 /* On HIP a kernel may use all dynamic shared memory. On CUDA a launch with more than 48 KiB requires that an attribute of the
  * function is set, so this library sets it. */
-enum { UNASKED = 48 << 10 };
+enum { WITHOUT_OPT_IN = 48 << 10 };
 static int most_shared(int *bytes, CUfunction function) {
     CUdevice device;
     int all = 0, fixed = 0, code = (int)cuCtxGetDevice(&device);
@@ -316,7 +316,7 @@ static int func_get_attribute(int *value, int attribute, CUfunction function) {
     return (int)cuFuncGetAttribute(value, attribute, function);
 }
 static int allow(CUfunction function, unsigned shared) {
-    if (shared <= UNASKED) return 0;
+    if (shared <= WITHOUT_OPT_IN) return 0;
     return (int)cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared);
 }
 DRIVER(hipFuncGetAttribute, (int *value, int attribute, void *function), func_get_attribute(value, attribute, function))

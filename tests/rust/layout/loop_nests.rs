@@ -273,9 +273,9 @@ fn random_loop_nests_match_plain_indexing() {
             scope.spawn(move || {
                 for number in (part..cases).step_by(threads as usize) {
                     let case = Case::of(&mut Random(mixed(seed ^ number)));
-                    let told = Told { seed, number, case: &case };
+                    let report = ReportOnPanic { seed, number, case: &case };
                     check(&case);
-                    drop(told);
+                    drop(report);
                 }
             });
         }
@@ -283,13 +283,13 @@ fn random_loop_nests_match_plain_indexing() {
 }
 
 /// Guard that prints its test case if the guard is dropped during a panic.
-struct Told<'a> {
+struct ReportOnPanic<'a> {
     seed: u64,
     number: u64,
     case: &'a Case,
 }
 
-impl Drop for Told<'_> {
+impl Drop for ReportOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("PYGPU_TEST_SEED={}, case {}: {:?}", self.seed, self.number, self.case);

@@ -98,9 +98,9 @@ pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Libra
 fn open_builtins(file: &Path) {
     let Some(folder) = file.parent().filter(|folder| folder.is_absolute()) else { return };
     let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let is_wanted = |name: &str| name.starts_with(BUILTINS) && !name.contains(".alt.");
+    let is_builtins = |name: &str| name.starts_with(BUILTINS) && !name.contains(".alt.");
     for entry in entries.flatten() {
-        if entry.file_name().to_str().is_some_and(is_wanted)
+        if entry.file_name().to_str().is_some_and(is_builtins)
             && let Some(path) = entry.path().to_str()
         {
             let _ = Library::open(&[path]);

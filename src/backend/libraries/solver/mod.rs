@@ -190,7 +190,7 @@ pub struct SolverHandle {
 unsafe impl Send for SolverHandle {}
 
 /// Pool of idle handles. The pool grows to the number of concurrent calls, and is not freed at process exit.
-pub static HANDLES_AT_REST: ObjectPool<HandleKey, SolverHandle> = ObjectPool::new(usize::MAX);
+pub static IDLE_HANDLES: ObjectPool<HandleKey, SolverHandle> = ObjectPool::new(usize::MAX);
 
 static OPENED: OpenLibraries<Solver> = OpenLibraries::new();
 
