@@ -19,6 +19,9 @@ from PyGPU import _core
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "long_under_racecheck: takes minutes there, and other cases use the same kernels"
+    )
     config.addinivalue_line("markers", "provokes_findings: gives the driver what it must refuse")
     config.addinivalue_line("markers", "provokes_errors: makes the driver refuse calls on purpose")
     config.addinivalue_line("markers", "reads_in_place: lets NumPy read host memory in place, also in a strict run")

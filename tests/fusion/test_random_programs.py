@@ -16,6 +16,7 @@ SHORT = 2000
 FRAGMENTS = 150
 
 
+@pytest.mark.long_under_racecheck
 @pytest.mark.timeout(600)
 def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
     print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed 1 --fragments {FRAGMENTS}")

@@ -126,7 +126,7 @@ class CheckedRun(run_tests.Run):
 
     def pytest_words(self, job: Checked) -> list[str]:
         """Return the command-line arguments for Python, by which it runs a batch of tests."""
-        never = [tests_per_tool.NEVER]
+        never = [tests_per_tool.NEVER, *self.tool.never]
         never += ["provokes_errors"] if self.is_memcheck and tests_per_tool.is_strict(job.files) else []
         never += [] if tests_per_tool.WHOLE_DEVICE in job.files else [run_tests.MARK]
         words = [str(run_tests.PROCESS), str(job.pieces[0].part), str(job.pieces[0].parts), *job.files]

@@ -131,6 +131,8 @@ class Tool:
     paths: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    # Further markers of tests that this tool does not run.
+    never: tuple[str, ...] = ()
 
 
 TOOLS = {
@@ -139,7 +141,7 @@ TOOLS = {
     # functions that an older driver lacks.
     "memcheck": Tool((), ("--track-stream-ordered-races", "no", "--ignore-getprocaddress-notfound"), EXACT_BLOCKS),
     # This option limits the number of analysis threads, because by default the tool in each process uses all cores.
-    "racecheck": Tool(SHARED, ("--racecheck-num-workers", "1"), OWN_KERNELS),
+    "racecheck": Tool(SHARED, ("--racecheck-num-workers", "1"), OWN_KERNELS, ("long_under_racecheck",)),
     "initcheck": Tool(SHARED + OTHER_KERNELS, (), EXACT_BLOCKS | OWN_KERNELS),
     "synccheck": Tool(SHARED, (), OWN_KERNELS),
 }
