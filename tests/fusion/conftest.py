@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +16,9 @@ from PyGPU import _core
 def fusion_settings() -> Iterator[None]:
     """Set and restore the fusion settings. Skip the test on the CPU, where no operation is deferred."""
     if PyGPU.backend_name() == "cpu":
-        pytest.skip("operations on arrays of the host are never put off")
+        pytest.skip("operations on arrays of the host are never deferred")
+    if os.environ.get("PYGPU_FUSION") == "off":
+        pytest.skip("these tests choose the mode themselves, so a run with PYGPU_FUSION=off would repeat them")
     before = _core._set_fusion("auto")
     # Without this setting, the helper thread would launch operations that are pending for 200 us.
     _core._bound_fusion_age(0)
