@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--refusing", action="store_true", help="refuse memory once, and by allocators of the program")
     arguments = parser.parse_args()
     if PyGPU.backend_name() == "cpu":
-        parser.error("operations on arrays of the host are never put off: choose another backend")
+        parser.error("operations on arrays of the host are never deferred: choose another backend")
     seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
     fragments, threads = arguments.fragments, arguments.threads
     has_finalisers, is_refusing = arguments.finalisers, arguments.refusing
