@@ -1,6 +1,10 @@
 //! Calls the vendors' libraries for matrix factorizations: allocates workspaces, and enqueues the library calls in the
 //! order of a stream.
 
+mod small_matrices;
+
+pub use small_matrices::{SmallRequest, SmallTask, fits, run as run_small};
+
 use crate::idle_handles;
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;

@@ -9,6 +9,7 @@ import PyGPU
 from installed.numpy_version import is_numpy
 from linear_algebra import adjoint, close, hermitian, sample_matrix
 from PyGPU import linalg
+from PyGPU._linalg import small_matrices
 from support import of_few, on_cpu, outcome
 
 # Few dtypes are tested on a simulated GPU, because each kernel must be compiled for each dtype.
@@ -18,6 +19,14 @@ SHAPES = of_few(
 )
 EMPTY = of_few([(0, 3), (3, 0), (0, 0), (0, 3, 3), (2, 0, 0), (2, 0, 3)], [(3, 0), (0, 3, 3)])
 EVERYWHERE = pytest.mark.enough_on("cpu", "cuda")
+
+
+@pytest.fixture(params=["kernel", "library"] if not on_cpu() else ["numpy"])
+def small_matrix_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Compute small matrices by PyGPU's kernels, or by the vendor's library as large matrices."""
+    if request.param == "library":
+        monkeypatch.setattr(small_matrices, "SIDE", 0)
+    return str(request.param)
 
 
 def laid(a: np.ndarray) -> list[PyGPU.GPUArray]:
@@ -32,6 +41,7 @@ def laid(a: np.ndarray) -> list[PyGPU.GPUArray]:
     return [by_rows, by_columns, backwards, wide[..., ::2]]
 
 
+@pytest.mark.usefixtures("small_matrix_method")
 @pytest.mark.parametrize("dtype", TYPES)
 def test_solve_and_inv_match_numpy(dtype: str) -> None:
     a, many = sample_matrix(dtype, 4, 4), sample_matrix(dtype, 3, 4, 4)
@@ -56,6 +66,7 @@ def test_det_and_slogdet_match_numpy(dtype: str) -> None:
     assert (zero.sign.item(), zero.logabsdet.item()) == (0, -np.inf)
 
 
+@pytest.mark.usefixtures("small_matrix_method")
 @pytest.mark.parametrize("dtype", TYPES)
 def test_cholesky_matches_numpy(dtype: str) -> None:
     for shape in ((4, 4), (3, 4, 4)):
@@ -223,6 +234,7 @@ def test_linalg_raises_same_exception_as_numpy(case: str) -> None:
         assert str(ours[1]) == str(numpys[1])
 
 
+@pytest.mark.usefixtures("small_matrix_method")
 def test_singular_matrix_in_batch_raises_linalg_error() -> None:
     a = np.stack([np.eye(3), np.ones((3, 3)), np.eye(3)]).astype("float32")
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
@@ -231,6 +243,7 @@ def test_singular_matrix_in_batch_raises_linalg_error() -> None:
         linalg.cholesky(PyGPU.to_gpu(a - 1))
 
 
+@pytest.mark.usefixtures("small_matrix_method")
 @pytest.mark.skipif(on_cpu(), reason="NumPy computes there")
 def test_captured_solve_uses_values_at_graph_launch() -> None:
     a, b = PyGPU.to_gpu(sample_matrix("float32", 4, 4)), PyGPU.to_gpu(sample_matrix("float32", 4, 1))

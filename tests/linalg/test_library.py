@@ -16,7 +16,7 @@ import PyGPU
 import simulated_driver
 from linear_algebra import adjoint, close, sample_matrix
 from PyGPU import linalg
-from PyGPU._linalg import solver_library
+from PyGPU._linalg import small_matrices, solver_library
 from support import on_cpu
 
 pytestmark = [
@@ -29,6 +29,12 @@ NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
 INFO = 2**32 - 1  # Error code by which the replacement library simulates an iteration that does not converge.
+
+
+@pytest.fixture(autouse=True)
+def no_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute small matrices by the library, too."""
+    monkeypatch.setattr(small_matrices, "SIDE", 0)
 
 
 def fails(library: str, name: str, code: int) -> None:
@@ -119,7 +125,7 @@ def test_error_for_missing_solver_library_contains_package_name() -> None:
     program = """
 import PyGPU
 try:
-    PyGPU.linalg.inv(PyGPU.to_gpu([[1.0]]))
+    PyGPU.linalg.det(PyGPU.to_gpu([[1.0]]))
 except PyGPU.BackendUnavailableError as error:
     print(error)
 print(PyGPU.linalg.norm(PyGPU.to_gpu([[3.0, 4.0]])).item())

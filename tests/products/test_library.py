@@ -259,7 +259,7 @@ def test_cpu_products_use_numpy() -> None:
 
 
 RESET = """
-host = numbers("float32", 40, 40) + 40 * np.eye(40, dtype="float32")
+host = numbers("float32", 70, 70) + 70 * np.eye(70, dtype="float32")
 
 def use_libraries():
     array = PyGPU.to_gpu(host)

@@ -10,7 +10,7 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import array
 from PyGPU._functions.matrices import tril, triu
 from PyGPU._functions.selection import take_along_axis
-from PyGPU._linalg import solver_library
+from PyGPU._linalg import small_matrices, solver_library
 from PyGPU._linalg.eigen import eigh, eigvalsh
 from PyGPU._linalg.operands import (
     check_square,
@@ -29,6 +29,7 @@ from PyGPU._linalg.results import QRResult, SVDResult
 __all__ = ["cholesky", "qr", "svd", "svdvals"]
 
 _NOT_CONVERGED = "SVD did not converge"
+_NOT_POSITIVE = "Matrix is not positive definite"
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
@@ -63,6 +64,9 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     numpy_result: _core.GPUArray = solver_library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if numpy_result is not NotImplemented:
         return numpy_result
+    if small := small_matrices.cholesky(a, dtype, upper):
+        solver_library.check(small[1], _NOT_POSITIVE)
+        return small[0]
     # The library is twice as fast for lower triangles, so it always receives a lower triangle. The library reads a
     # matrix in C order as the matrix's transpose, whose lower triangle is the matrix's upper triangle.
     work = copy_row_major(a, dtype) if upper else copy_column_major(a, dtype)
@@ -70,7 +74,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     factor = triu(work) if upper else copy_row_major(tril(transposed(work)), dtype)
     # The host waits for the check, which therefore follows the last launch.
     if info is not None:
-        solver_library.check(info, "Matrix is not positive definite")
+        solver_library.check(info, _NOT_POSITIVE)
     return factor
 
 

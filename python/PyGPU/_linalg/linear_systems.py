@@ -11,7 +11,7 @@ from numpy.linalg import LinAlgError
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, arrays
-from PyGPU._linalg import solver_library
+from PyGPU._linalg import small_matrices, solver_library
 from PyGPU._linalg.operands import (
     check_square,
     common_type,
@@ -66,7 +66,11 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     shape = np.broadcast_shapes(a.shape[:-2], right_sides.shape[:-2])
     # For one matrix `a`, all right sides of the stack become columns of a single system.
     broadcast_a = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
-    x = copy_column_major(_core.broadcast_to(right_sides, (*shape, *right_sides.shape[-2:])), dtype)
+    right_sides = _core.broadcast_to(right_sides, (*shape, *right_sides.shape[-2:]))
+    if broadcast_a.ndim == right_sides.ndim and (small := small_matrices.solve(broadcast_a, right_sides, dtype)):
+        solver_library.check(small[1], _SINGULAR)
+        return small[0][..., 0] if b.ndim == 1 else small[0]
+    x = copy_column_major(right_sides, dtype)
     if x.size:
         factors, is_transposed = copy_in_memory_order(broadcast_a, dtype)
         lu = solver_library.lu(factors)
@@ -77,6 +81,8 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
 
 def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Compute inverses of matrices on a GPU; also return the status of each matrix."""
+    if small := small_matrices.inverse(a, dtype):
+        return small
     factors, is_transposed = copy_in_memory_order(a, dtype)
     lu = solver_library.lu(factors)
     result = identity(a, a.shape[-1], a.shape[-1], dtype)

@@ -7,9 +7,10 @@ use crate::array::class::GpuArray;
 use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::library_search::search_paths;
+use pygpu_array::Array;
 use pygpu_backend::libraries::{self, FactorizationKind};
 use pygpu_device::stream;
-use pygpu_ops::linalg::{self, FactorizeRequest};
+use pygpu_ops::linalg::{self, FactorizeRequest, SmallRequest, SmallTask};
 
 /// Factorize contiguous matrices in column-major order; `docs/design/linalg.md` lists the arrays of each factorization.
 ///
@@ -51,6 +52,38 @@ fn _factorize(
     Ok(true)
 }
 
+/// Compute a stack of small matrices by one kernel: "cholesky", "cholesky_upper", "solve" or "inverse".
+///
+/// `result` initially contains the right sides of "solve". `info` receives the status of each matrix. The arrays are
+/// contiguous; if `is_transposed` is true, `input` contains the transposed matrices. Returns False without a result if the
+/// matrices are too large, and on the CPU, where NumPy computes.
+#[pyfunction]
+#[pyo3(signature = (
+    name: "str", input: "GPUArray", result: "GPUArray", info: "GPUArray", is_transposed: "bool"
+) -> "bool")]
+fn _factorize_small(
+    name: &str,
+    input: &Bound<'_, GpuArray>,
+    result: &Bound<'_, GpuArray>,
+    info: &Bound<'_, GpuArray>,
+    is_transposed: bool,
+) -> PyResult<bool> {
+    let py = input.py();
+    let task = SmallTask::named(name)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no computation {name:?} of small matrices")))?;
+    let (input, result, info) = (input.get().array(py)?, result.get().array(py)?, info.get().array(py)?);
+    let last = |array: &Array| array.layout().shape().next_back().map_or(0, |length| length as usize);
+    let sizes = [last(input), last(result)];
+    if input.device().is_cpu() || !linalg::fits(task, input.dtype().kind(), sizes) {
+        return Ok(false);
+    }
+    let batch = info.layout().size() as usize;
+    let request = SmallRequest { task, batch, sizes, is_transposed, input, result, info };
+    let stream = stream::current(input.device());
+    py.without_gil(|| linalg::run_small(&request, &stream))?;
+    Ok(true)
+}
+
 names! {
-    internal_functions: _factorize;
+    internal_functions: _factorize, _factorize_small;
 }
