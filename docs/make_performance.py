@@ -105,8 +105,8 @@ SECTIONS = [
         "The table compares deferred arithmetic with compilers of expressions. PyGPU computes each expression in one "
         "launch.",
     ),
-    of_bench("Stencils and long functions", "stencils",
-        "The table gives the bytes of planes of 1 GiB that must be read and written, per second.",
+    of_bench("Long functions", "stencils",
+        "The table gives the bytes of arrays of 1 GiB that must be read and written, per second.",
     ),
     of_bench(
         "Reductions", "reductions",

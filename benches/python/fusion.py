@@ -37,7 +37,11 @@ BATCHES = 20
 # Time limit of one process, in seconds.
 LIMIT = 100
 
-DROPPED, KEPT, EACH = "s + s2, deferred and dropped", "s + s2, kept, then launched", f"{POLYNOMIAL} of 16, launched each"
+DROPPED, KEPT, EACH = (
+    "s + s2, deferred and dropped",
+    "s + s2, kept, then launched",
+    f"{POLYNOMIAL} of 16, launched each",
+)
 OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched", "launch by the driver alone"
 
 
