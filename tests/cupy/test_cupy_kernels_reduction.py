@@ -44,6 +44,32 @@ def test_reduction_kernel_of_many_elements_matches_numpy(total: ReductionKernel)
     np.testing.assert_array_equal(total(array, axis=1, block_size=8).get(), x.sum(axis=1))
 
 
+def test_post_map_expression_of_many_elements_is_applied_to_total() -> None:
+    root = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a) / _in_ind.size()", "0", "root")
+    x = RANDOM.integers(-3, 4, (150, 70)).astype(np.float32)
+    np.testing.assert_allclose(root(PyGPU.to_gpu(x)).get(), np.linalg.norm(x) / x.size, rtol=1e-6)
+
+
+def test_repeated_calls_with_arrays_of_same_layout_match_numpy_and_return_new_arrays() -> None:
+    spread = ReductionKernel("T x, T y", "T z", "(x - y) * (x - y)", "a + b", "z = a", "0", "spread")
+    results, references = [], []
+    for seed in range(3):
+        x, y = np.random.default_rng(seed).integers(-9, 9, (2, 6, 8)).astype(np.float32)
+        for kind, axis, keepdims in (("float32", None, False), ("float32", 0, True), ("float64", 1, False)):
+            operands = [one.astype(kind) for one in (x, y)]
+            results.append(spread(*map(PyGPU.to_gpu, operands), axis=axis, keepdims=keepdims))
+            difference = operands[0] - operands[1]
+            references.append((difference**2).sum(axis=axis, keepdims=keepdims, dtype=kind))
+        # Other strides, other shapes, and a number instead of an array.
+        results.append(spread(PyGPU.to_gpu(x).T, PyGPU.to_gpu(y).T, axis=0))
+        references.append(((x - y).T ** 2).sum(axis=0))
+        results.append(spread(PyGPU.to_gpu(x)[:2], np.float32(seed), axis=0))
+        references.append(((x[:2] - seed) ** 2).sum(axis=0))
+    for result, reference in zip(results, references, strict=True):
+        assert (result.shape, result.dtype) == (reference.shape, reference.dtype)
+        np.testing.assert_array_equal(result.get(), reference)
+
+
 def test_reduction_kernel_applies_map_and_post_map_expressions() -> None:
     mean = ReductionKernel(
         "T x, T w, float64 c",

@@ -44,9 +44,12 @@ fn cached(key: *mut ffi::PyObject) -> Option<DType> {
 /// Adds a dtype to the cache. Opaque dtypes are not cached. A dtype whose cache slot is occupied is not cached either,
 /// because entries are never replaced.
 fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
+    if dtype.kind() == ScalarType::Opaque {
+        return;
+    }
     let slot = slot_of(object.as_ptr());
     let free = slot.key.compare_exchange(std::ptr::null_mut(), object.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
-    if free.is_ok() && dtype.kind() != ScalarType::Opaque {
+    if free.is_ok() {
         std::mem::forget(object.clone());
         slot.kind.store(dtype.kind() as u64 + 1, Ordering::Release);
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,9 +28,33 @@ __all__ = ["ReductionKernel"]
 
 _Array = _core.GPUArray
 _SHORT = 1 << 31
+# Maximum number of elements that one launch reduces to one value. More elements are reduced by two launches, the first
+# of which uses the whole device.
+_FEW = 1 << 13
+# Maximum number of launches that a kernel keeps for calls with arrays of the same dtypes, shapes and strides.
+_MOST_LAUNCHES = 64
 _MOST_BLOCKS = (1 << 31) - 1
 # Maximum number of threads of a block, by backend. The CPU backend runs the threads of a block one after another.
 _THREADS = {"cuda": 512, "hip": 256, "cpu": 16}
+
+
+@dataclass(frozen=True)
+class _PreparedLaunch:
+    """Launch for inputs of one set of dtypes, shapes and strides."""
+
+    native: Any
+    plan: tuple[Any, ...]
+    """Arguments that follow the inputs and outputs."""
+    outputs: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
+    """Shape and dtype of each output."""
+    grid: int
+    block: int
+
+    def __call__(self, inputs: Sequence[Any]) -> Any:
+        """Allocate the outputs, launch, and return the first output."""
+        outputs = [_core.empty(shape, dtype) for shape, dtype in self.outputs]
+        self.native(*inputs, *outputs, *self.plan, grid=self.grid, block=self.block)
+        return outputs[0]
 
 
 class ReductionKernel(CachedSources):
@@ -115,6 +141,7 @@ class ReductionKernel(CachedSources):
         self._has_raw = any(one.raw for one in (*self.in_params, *self.out_params))
         self._types: dict[tuple[Any, ...], TypeMap] = {}
         self._kernels: dict[tuple[Any, ...], Any] = {}
+        self._launches: dict[tuple[Any, ...], _PreparedLaunch] = {}
         super().__init__()
 
     def __call__(
@@ -127,6 +154,10 @@ class ReductionKernel(CachedSources):
         block_size: int | None = None,
     ) -> Any:
         """Launch the kernel, and return its first output."""
+        is_plain = out is None and stream is None and block_size is None
+        key = self._launch_key(args, axis, keepdims) if is_plain else None
+        if key is not None and (prepared := self._launches.get(key)) is not None:
+            return prepared(args)
         inputs, outputs = self._arguments(args, out)
         if block_size is not None and block_size <= 0:
             raise ValueError(f"block_size must be greater than zero, and is {block_size}")
@@ -164,11 +195,25 @@ class ReductionKernel(CachedSources):
                 inputs[position] = inputs[position] if cast is None else cast(inputs[position])
         state = state_dtype(self._text, types)
         is_total = len(reduced) == len(shape) and not (self._has_raw or self._text.has_positions)
-        if is_total and state is not None and block_size is None and 0 not in shape:
+        if is_total and state is not None and block_size is None and math.prod(shape) > _FEW:
             self._reduce_all(inputs, outputs, types, state, shape, stream)
-        else:
-            self._reduce_axes(inputs, outputs, types, shape, reduced, stream, block_size)
+            return result
+        native, plan, grid, block = self._reduce_axes(inputs, outputs, types, shape, reduced, stream, block_size)
+        if key is not None and len(self._launches) < _MOST_LAUNCHES:
+            kept = tuple([(one.shape, one.dtype) for one in outputs])
+            self._launches[key] = _PreparedLaunch(native, plan, kept, grid, block)
         return result
+
+    def _launch_key(self, args: Sequence[Any], axis: Any, keepdims: bool) -> tuple[Any, ...] | None:
+        """Return the key of a prepared launch, or None if the call needs all checks."""
+        if len(args) != self.nin or self._has_raw or not (axis is None or isinstance(axis, int | tuple)):
+            return None
+        key: list[Any] = [axis, keepdims, _core.Device().index]
+        for one in args:
+            if type(one) is not _Array:
+                return None
+            key += (one.dtype, one.shape, one.strides)
+        return tuple(key)
 
     def _arguments(self, args: Sequence[Any], out: Any) -> tuple[list[Any], list[Any]]:
         if len(args) not in (self.nin, self.nargs):
@@ -232,10 +277,7 @@ class ReductionKernel(CachedSources):
 
         finish = self._kernel(("finish", types, is_array, device), build)
         scalars = [one for one, array in zip(inputs, is_array, strict=True) if not array]
-        count = 1
-        for length in shape:
-            count *= length
-        finish(state, *scalars, *outputs, count, grid=1, block=1, stream=stream)
+        finish(state, *scalars, *outputs, math.prod(shape), grid=1, block=1, stream=stream)
 
     def _reduce_axes(
         self,
@@ -246,8 +288,11 @@ class ReductionKernel(CachedSources):
         reduced: tuple[int, ...],
         stream: Any,
         block_size: int | None,
-    ) -> None:
-        """Reduce along axes by a kernel whose blocks compute several results."""
+    ) -> tuple[Any, tuple[Any, ...], int, int]:
+        """Reduce along axes by a kernel whose blocks compute several results.
+
+        Return the compiled kernel, the arguments after the arrays, and the numbers of blocks and threads.
+        """
         params = (*self.in_params, *self.out_params)
         args = [*inputs, *outputs]
         kept_nest, reduced_nest = self._nests(args, shape, reduced)
@@ -277,20 +322,11 @@ class ReductionKernel(CachedSources):
                 extents.append(extent(args[position].shape, args[position].strides))
                 args[position] = first_element(args[position], form)
         blocks = min(_MOST_BLOCKS, -(-kept_nest.size // plan.results))
-        launch(
-            *args,
-            kept_nest.parameter(),
-            reduced_nest.parameter(),
-            *extents,
-            kept_nest.size,
-            reduced_nest.size,
-            plan.results,
-            plan.lanes,
-            plan.along,
-            grid=blocks,
-            block=plan.results * plan.lanes,
-            stream=stream,
-        )
+        nests = kept_nest.parameter(), reduced_nest.parameter()
+        numbers = kept_nest.size, reduced_nest.size, plan.results, plan.lanes, plan.along
+        rest, block = (*nests, *extents, *numbers), plan.results * plan.lanes
+        launch(*args, *rest, grid=blocks, block=block, stream=stream)
+        return launch, rest, blocks, block
 
     def _nests(self, args: Sequence[Any], shape: tuple[int, ...], reduced: tuple[int, ...]) -> tuple[Nest, Nest]:
         """Return two loop nests: one over the axes of the result, and one over the reduced axes.
