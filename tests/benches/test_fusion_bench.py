@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,9 +26,10 @@ def module(name: str) -> ModuleType:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run fusion.py in a separate process."""
+    """Run fusion.py in a separate process, in the default mode."""
     command = [sys.executable, str(FOLDER / "fusion.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYGPU_FUSION"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 @pytest.mark.starts_processes
