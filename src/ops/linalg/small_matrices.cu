@@ -59,6 +59,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_solve(
     __shared__ int rows[PYGPU_SIDE];
     pygpu_type *own = (pygpu_type *)pygpu_room;
     const int all = n + columns, width = all | 1;
+    int span = 1;  // The smallest power of two that is at least n.
+    while (span < n) span *= 2;
     for (long long matrix = blockIdx.x; matrix < batch; matrix += gridDim.x) {
         const pygpu_type *from = a + matrix * n * n;
         pygpu_type *right = b + matrix * n * columns;
@@ -73,13 +75,13 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_solve(
         __syncthreads();
         int failed = 0;
         for (int k = 0; k < n; k++) {
-            for (int i = threadIdx.x; i < PYGPU_SIDE; i += PYGPU_THREADS) {
+            for (int i = threadIdx.x; i < span; i += PYGPU_THREADS) {
                 sizes[i] = i < k || i >= n ? pygpu_real(-1) : pygpu_real(PYGPU_SIZE(own[i * width + k]));
                 rows[i] = i < n ? i : k;
             }
             __syncthreads();
             // Of equal sizes the first row is taken, as LAPACK does.
-            for (int half = PYGPU_SIDE / 2; half; half >>= 1) {
+            for (int half = span / 2; half; half /= 2) {
                 for (int i = threadIdx.x; i < half; i += PYGPU_THREADS) {
                     const bool is_larger = sizes[i + half] > sizes[i];
                     if (is_larger || (sizes[i + half] == sizes[i] && rows[i + half] < rows[i])) {
