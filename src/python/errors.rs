@@ -4,7 +4,7 @@ use pyo3::exceptions::{
     PyBaseException, PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyInt, PyString, PyTuple, PyType};
 
 use crate::callback::CallbackError;
 use crate::exported_names::names;
@@ -83,8 +83,14 @@ compiler : str
 
 const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
 
-fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: &str) -> PyResult<Bound<'py, PyType>> {
-    new_class(py, "PyGPU", name, bases, doc)
+fn exception<'py>(
+    py: Python<'py>,
+    name: &str,
+    bases: Bound<'py, PyTuple>,
+    doc: &str,
+    attributes: &[(&str, Bound<'py, PyAny>)],
+) -> PyResult<Bound<'py, PyType>> {
+    new_class(py, "PyGPU", name, bases, doc, attributes)
 }
 
 /// Creates an exception class with the name of a class of PyCUDA's module `driver`.
@@ -93,57 +99,56 @@ fn driver_exception<'py>(
     name: &str,
     bases: &[&Bound<'py, PyType>],
     doc: &str,
+    attributes: &[(&str, Bound<'py, PyAny>)],
 ) -> PyResult<Bound<'py, PyType>> {
-    new_class(py, "PyGPU.driver", name, PyTuple::new(py, bases)?, doc)
+    new_class(py, "PyGPU.driver", name, PyTuple::new(py, bases)?, doc, attributes)
 }
 
+/// Creates a class. The attributes are part of the new class's namespace, because each later assignment to a class
+/// updates its slots, at every import.
 fn new_class<'py>(
     py: Python<'py>,
     module: &str,
     name: &str,
     bases: Bound<'py, PyTuple>,
     doc: &str,
+    attributes: &[(&str, Bound<'py, PyAny>)],
 ) -> PyResult<Bound<'py, PyType>> {
     let namespace = PyDict::new(py);
     namespace.set_item("__module__", module)?;
     namespace.set_item("__doc__", doc)?;
+    attributes.iter().try_for_each(|(name, value)| namespace.set_item(*name, value))?;
     Ok(py.get_type::<PyType>().call1((name, bases, namespace))?.cast_into::<PyType>()?)
 }
 
 fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     let runtime = py.get_type::<PyRuntimeError>();
-    let error = driver_exception(py, "Error", &[&py.get_type::<PyException>()], ERROR_DOC)?;
+    let (text, zero, one) =
+        (PyString::new(py, "").into_any(), PyInt::new(py, 0).into_any(), PyInt::new(py, 1).into_any());
+    let nothing = PyTuple::empty(py).into_any();
+    let texts = |names: &[&'static str]| names.iter().map(|name| (*name, text.clone())).collect::<Vec<_>>();
+    let error = driver_exception(py, "Error", &[&py.get_type::<PyException>()], ERROR_DOC, &[])?;
     let base = || PyTuple::new(py, [&error, &runtime]);
-    let cuda_error = exception(py, "CudaError", base()?, CUDA_ERROR_DOC)?;
-    for name in ["name", "text", "operation", "device"] {
-        cuda_error.setattr(name, "")?;
-    }
-    for name in ["code", "status"] {
-        cuda_error.setattr(name, 0)?;
-    }
-    let memory = py.get_type::<PyMemoryError>();
-    let out_of_memory =
-        exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
-    let compile = exception(py, "CompileError", base()?, COMPILE_DOC)?;
-    for name in ["log", "source", "compiler", "msg", "stdout", "stderr"] {
-        compile.setattr(name, "")?;
-    }
-    for name in ["options", "command_line"] {
-        compile.setattr(name, PyTuple::empty(py))?;
-    }
-    let logic = driver_exception(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
-    let invalid = driver_exception(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
-    for name in ["code", "status"] {
-        invalid.setattr(name, 1)?;
-    }
+    let mut attributes = texts(&["name", "text", "operation", "device"]);
+    attributes.extend(["code", "status"].map(|name| (name, zero.clone())));
+    let cuda_error = exception(py, "CudaError", base()?, CUDA_ERROR_DOC, &attributes)?;
+    let memory = PyTuple::new(py, [&cuda_error, &py.get_type::<PyMemoryError>()])?;
+    let out_of_memory = exception(py, "OutOfMemoryError", memory, OUT_OF_MEMORY_DOC, &[])?;
+    let mut attributes = texts(&["log", "source", "compiler", "msg", "stdout", "stderr"]);
+    attributes.extend(["options", "command_line"].map(|name| (name, nothing.clone())));
+    let compile = exception(py, "CompileError", base()?, COMPILE_DOC, &attributes)?;
+    let logic = driver_exception(py, "LogicError", &[&cuda_error], LOGIC_DOC, &[])?;
+    let bases = [&logic, &py.get_type::<PyValueError>()];
+    let attributes = ["code", "status"].map(|name| (name, one.clone()));
+    let invalid = driver_exception(py, "InvalidValueError", &bases, INVALID_DOC, &attributes)?;
     Ok(ErrorClasses {
-        launch: driver_exception(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
-        runtime: driver_exception(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
+        launch: driver_exception(py, "LaunchError", &[&cuda_error], LAUNCH_DOC, &[])?.unbind(),
+        runtime: driver_exception(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC, &[])?.unbind(),
         logic: logic.unbind(),
         invalid: invalid.unbind(),
-        not_supported: exception(py, "NotSupportedError", base()?, NOT_SUPPORTED_DOC)?.unbind(),
-        unavailable: exception(py, "BackendUnavailableError", base()?, UNAVAILABLE_DOC)?.unbind(),
-        fork: exception(py, "ForkError", base()?, FORK_DOC)?.unbind(),
+        not_supported: exception(py, "NotSupportedError", base()?, NOT_SUPPORTED_DOC, &[])?.unbind(),
+        unavailable: exception(py, "BackendUnavailableError", base()?, UNAVAILABLE_DOC, &[])?.unbind(),
+        fork: exception(py, "ForkError", base()?, FORK_DOC, &[])?.unbind(),
         error: error.clone().unbind(),
         cuda_error: cuda_error.unbind(),
         out_of_memory: out_of_memory.unbind(),
