@@ -110,7 +110,7 @@ impl ResultLayout<'_> {
     ) -> PyResult<Bound<'py, GpuArray>> {
         let dense = Dense::of(self.shape, dtype.itemsize() as i64)?;
         let block = device_arrays::new_block(py, dense.bytes(), device)?;
-        self.on_block(py, values, keywords, (dtype, dense), Arc::new(block))
+        self.on_block(py, values, keywords, (dtype, dense), block)
     }
 
     /// Creates an array with the layout that [`Self::new_array`] gives its arrays, but in an existing memory block.
