@@ -70,14 +70,24 @@ pub fn device_of(device_type: i64, id: i64) -> Result<Device> {
 /// The shape of an array followed by its strides in elements. A DLPack tensor points to both parts.
 type Dimensions = SmallVec<[i64; 16]>;
 
-/// Writes the shape, then the strides in elements. For a contiguous array, the strides are computed from the shape,
-/// because consumers interpret arbitrary strides of axes of length one as gaps.
+/// Writes the shape, then the strides in elements, into an empty list. For a contiguous array, the strides are computed
+/// from the shape, because consumers interpret arbitrary strides of axes of length one as gaps.
 #[inline]
 fn write_dimensions(array: &Array, into: &mut Dimensions) -> Result<()> {
     let layout = array.layout();
-    into.extend(layout.shape());
-    into.extend(std::iter::repeat_n(1, layout.ndim()));
-    let (shape, strides) = into.split_at_mut(layout.ndim());
+    let ndim = layout.ndim();
+    into.reserve(2 * ndim);
+    // The numbers are written into the reserved room, because `extend` takes several times as long for so few.
+    // SAFETY: there is room for twice as many numbers as there are axes, and the loop writes each of them.
+    unsafe {
+        let first = into.as_mut_ptr();
+        for (index, len) in layout.shape().enumerate() {
+            first.add(index).write(len);
+            first.add(ndim + index).write(1);
+        }
+        into.set_len(2 * ndim);
+    }
+    let (shape, strides) = into.split_at_mut(ndim);
     let pairs = shape.iter().zip(strides);
     if layout.is_c_contiguous() {
         canonical(pairs.rev());

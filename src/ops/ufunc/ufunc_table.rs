@@ -148,11 +148,14 @@ impl UfuncEntry {
     }
 
     /// Returns the types of the results of the loop for type `kind`.
+    #[inline(always)] // inlined, because a call would return the list through memory
     pub fn results(&self, kind: ScalarType) -> SmallVec<[ScalarType; 2]> {
         let mut results = SmallVec::new();
         if let Some(group) = self.group(kind) {
             results.push(group.output.of(kind));
-            results.extend(group.second.map(|(output, _)| output.of(kind)));
+            if let Some((output, _)) = group.second {
+                results.push(output.of(kind)); // `push` is inlined, unlike `extend`
+            }
         }
         results
     }
@@ -160,6 +163,7 @@ impl UfuncEntry {
 
 impl Output {
     /// Returns the type of the result for operands of type `kind`.
+    #[inline]
     pub fn of(self, kind: ScalarType) -> ScalarType {
         match self {
             Self::Same | Self::Refused => kind,

@@ -1,7 +1,5 @@
 //! Creates new arrays of a given shape: `empty`, `zeros`, `ones`, `full`.
 
-use std::sync::Arc;
-
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -95,6 +93,7 @@ pub(super) fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, cop
     Ok(GpuArray::from_array(array).with_host_mirror(mirror.unbind()))
 }
 
+#[inline(always)] // inlined, because it only tests for `None`
 pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
     match device {
         None => Ok(Device::current()?),
@@ -147,7 +146,7 @@ impl<'py> CreationOptions<'_, 'py> {
         }
         let itemsize = dtype.itemsize() as i64;
         let dense = Dense::of(&lengths, itemsize)?;
-        new_on(py, Arc::new(new_block(py, dense.bytes(), device)?), dtype, |layout| {
+        new_on(py, new_block(py, dense.bytes(), device)?, dtype, |layout| {
             layout.set_dense(dense, order);
             Ok(())
         })

@@ -3,7 +3,6 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use smallvec::SmallVec;
 
 use super::capi_optional;
 use crate::finalization;
@@ -16,21 +15,18 @@ const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
 ///
 /// # Errors
 /// The errors of the called function.
+#[inline(always)] // inlined, which adds no code, because there is one caller
 pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, args: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let Some(vectorcall) = capi_optional::vectorcall() else {
         return function.call1(PyTuple::new(function.py(), args)?);
     };
-    // The first slot of the list stays free, because the callee may overwrite it.
-    let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
-    arguments.push(std::ptr::null_mut());
-    for argument in args {
-        arguments.push(argument.as_ptr());
-    }
-    // SAFETY: the passed count equals the number of arguments, which are borrowed during the call. The result is an
-    // owned reference, or null if an exception is set.
+    const { assert!(size_of::<Bound<'_, PyAny>>() == size_of::<*mut ffi::PyObject>()) };
+    // SAFETY: a `Bound` consists of the pointer to its object only, so the slice is a list of such pointers. The passed
+    // count equals the number of arguments, which are borrowed during the call; without `ARGUMENTS_OFFSET`, the callee
+    // only reads the list. The result is an owned reference, or null if an exception is set.
     unsafe {
-        let first = arguments.as_ptr().add(1);
-        let result = vectorcall(function.as_ptr(), first, args.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
+        let first: *const *mut ffi::PyObject = args.as_ptr().cast();
+        let result = vectorcall(function.as_ptr(), first, args.len(), std::ptr::null_mut());
         Bound::from_owned_ptr_or_err(function.py(), result)
     }
 }

@@ -24,16 +24,17 @@ pub(crate) fn is_process_memory(device: Device) -> bool {
     device.is_cpu() && !custom_allocator::is_in_use()
 }
 
-/// Allocates a memory block in the order of the thread's current stream.
+/// Allocates a memory block in the order of the thread's current stream. The block is returned in its `Arc`, because
+/// each return of the block itself would copy it.
 #[inline]
-pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResult<Allocation> {
+pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResult<Arc<Allocation>> {
     if is_process_memory(device) {
-        return Ok(Allocation::new(bytes, Stream::default_of(device))?);
+        return Ok(Arc::new(Allocation::new(bytes, Stream::default_of(device))?));
     }
     let stream = stream::current(device);
     match Allocation::from_stream_cache(bytes, &stream) {
-        Some(block) => Ok(block),
-        None => Ok(py.without_gil(|| Allocation::new(bytes, stream))?),
+        Some(block) => Ok(Arc::new(block)),
+        None => Ok(Arc::new(py.without_gil(|| Allocation::new(bytes, stream))?)),
     }
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn new_array(
 #[inline]
 pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: Device) -> PyResult<Array> {
     let block = new_block(py, layout.nbytes() as usize, device)?;
-    Ok(Array::over(Arc::new(block), layout, dtype, false)?)
+    Ok(Array::over(block, layout, dtype, false)?)
 }
 
 /// Creates an array of the dtype `dtype` with the values of an ndarray of the same dtype. The axes keep their memory
@@ -84,9 +85,12 @@ pub(crate) fn upload_new_on(
 ) -> PyResult<Array> {
     let mut operand = HostOperand::new(source, dtype.itemsize())?;
     let array: Result<Array> = py.without_gil(|| {
-        let array = Array::on_new_memory(operand.layout().dense_like(), dtype, stream.clone())?;
-        operand.upload(&array, stream, wait)?;
-        Ok(array)
+        let array = Array::on_new_memory(operand.layout().dense_like(), dtype, stream.clone());
+        // The array stays in its `Result`, because taking it out and putting it back would move it twice.
+        if let Ok(array) = &array {
+            operand.upload(array, stream, wait)?;
+        }
+        array
     });
     Ok(array?)
 }

@@ -43,9 +43,6 @@ pub(crate) fn integer_pair(object: &Bound<'_, PyAny>, name: &str) -> PyResult<(i
     if tuple.len() != 2 {
         return Err(wrong());
     }
-    let integer = |position| {
-        let item = tuple.get_borrowed_item(position)?;
-        numbers::long(&item).ok_or_else(wrong)
-    };
-    Ok((integer(0)?, integer(1)?))
+    let integer = |position| tuple.get_borrowed_item(position).ok().and_then(|item| numbers::long(&item));
+    integer(0).zip(integer(1)).ok_or_else(wrong)
 }

@@ -56,8 +56,14 @@ pub(super) fn run(
     let is_positional = call.mask.is_none() && call.dtype.is_none() && call.casting == Casting::SameKind;
     // NumPy's `maximum` and `minimum` accept output arrays only by keyword.
     let is_positional = is_positional && !matches!(call.entry.name, "maximum" | "minimum");
+    let function = match call.entry.host {
+        HostEvaluation::Ufunc => ufunc(py, call.entry)?,
+        HostEvaluation::Steps | HostEvaluation::Kernel | HostEvaluation::SciPy => {
+            py.import(intern!(py, "PyGPU._host_arrays.elementwise_functions"))?.getattr(call.entry.name)?
+        }
+    };
     if call.entry.host == HostEvaluation::Ufunc && is_positional {
-        return vectorcall::call(&ufunc(py, call.entry)?, &arguments).map(drop);
+        return vectorcall::call(&function, &arguments).map(drop);
     }
     let outs: SmallVec<[Bound<'_, PyAny>; 2]> = arguments.drain(values.len()..).collect();
     let keywords = PyDict::new(py);
@@ -71,12 +77,6 @@ pub(super) fn run(
     if let Some(kind) = call.dtype {
         keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, DType::new(kind))?)?;
     }
-    let function = match call.entry.host {
-        HostEvaluation::Ufunc => ufunc(py, call.entry)?,
-        HostEvaluation::Steps | HostEvaluation::Kernel | HostEvaluation::SciPy => {
-            py.import(intern!(py, "PyGPU._host_arrays.elementwise_functions"))?.getattr(call.entry.name)?
-        }
-    };
     function.call(PyTuple::new(py, arguments)?, Some(&keywords))?;
     Ok(())
 }
@@ -104,6 +104,7 @@ pub(super) fn check_exponents(py: Python<'_>, kind: ScalarType, exponents: &Ufun
 }
 
 /// Returns NumPy's ufunc with the same name as a function in PyGPU's table of ufuncs.
+#[inline(always)] // inlined, which adds no code, because there is one caller
 fn ufunc<'py>(py: Python<'py>, entry: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
     let find = |name: &str| ndarray::numpy(py)?.getattr(name);

@@ -42,6 +42,12 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
         if let Ok(array) = object.cast::<GpuArray>() {
             return Ok(Some(Self::Array(DeferredArray::of(array.get().array(object.py())?))));
         }
+        Self::read_other(object)
+    }
+
+    /// Classifies an operand that is no PyGPU array, like [`Self::read`].
+    #[inline]
+    fn read_other(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         let kind = match HostScalar::read(object) {
             Some(HostScalar::Int) => PromotionOperand::Int,
             Some(HostScalar::Bool) => PromotionOperand::Strong(ScalarType::Bool),
@@ -107,12 +113,18 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     ///
     /// # Errors
     /// `TypeError`, `OverflowError` or `ValueError` for a rejected operand.
-    #[inline]
+    #[inline(always)] // inlined, because nearly every array already has the loop's type
     pub(super) fn check(&self, entry: &UfuncEntry, index: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
+        match self.operand() == PromotionOperand::Strong(kind) {
+            true => Ok(()),
+            false => self.check_conversion(entry, index, kind, casting),
+        }
+    }
+
+    #[inline(never)]
+    fn check_conversion(&self, entry: &UfuncEntry, index: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
         match self.operand() {
-            PromotionOperand::Strong(actual)
-                if actual == kind || casting.allows(actual, kind) || is_truth_operand(entry, index) =>
-            {
+            PromotionOperand::Strong(actual) if casting.allows(actual, kind) || is_truth_operand(entry, index) => {
                 Ok(())
             }
             PromotionOperand::Strong(actual) => Err(cast_error(entry, index, actual, kind, casting)),
@@ -187,7 +199,7 @@ pub(super) fn read_without_flush<'a, 'py>(
         values.push(UfuncOperand::Array(array.get().without_flush()?));
         return Ok(true);
     }
-    let Some(value) = UfuncOperand::read(object)? else { return Ok(false) };
+    let Some(value) = UfuncOperand::read_other(object)? else { return Ok(false) };
     values.push(value);
     Ok(true)
 }

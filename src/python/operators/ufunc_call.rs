@@ -193,8 +193,10 @@ fn compute(
 ) -> PyResult<()> {
     let has_given_outs = keywords.out.iter().any(Option::is_some);
     // For arrays in host memory, NumPy computes the results during the call. During a stream capture, a kernel is
-    // captured instead, because the results must be computed when the graph is launched.
-    if !ufunc_loop.device.is_cpu() || stream_captures::is_capturing(&stream::current(ufunc_loop.device))? {
+    // captured instead, because the results must be computed when the graph is launched. On the CPU backend, every
+    // capture is one of PyGPU, so without one the current stream need not be known.
+    let is_captured = || stream_captures::is_capturing(&stream::current(ufunc_loop.device));
+    if !ufunc_loop.device.is_cpu() || (stream_captures::is_any() && is_captured()?) {
         return ufunc_launch::run(py, ufunc_loop, values, targets, has_given_outs);
     }
     if ufunc_loop.entry.host == HostEvaluation::Kernel && has_compiler(ufunc_loop.device) {

@@ -68,7 +68,7 @@ fn devices_differ(entry: &UfuncEntry, first: Device, second: Device) -> PyErr {
 }
 
 /// Returns the shape of the results of a call.
-#[inline]
+#[inline(always)] // inlined, which adds no code, because there is one caller
 pub(super) fn common_shape(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> PyResult<Dims> {
     let mut all = layouts(values, keywords);
     let Some(first) = all.next() else { return Ok(Dims::new()) };
@@ -99,7 +99,7 @@ pub(super) struct ResultLayout<'a> {
 impl ResultLayout<'_> {
     /// Creates a dense array for a result, allocated on the current stream. The memory order of the array follows from
     /// the memory orders of the operands and the mask, by NumPy's rules.
-    #[inline]
+    #[inline(always)] // inlined, which adds little code, because there are two callers
     pub(super) fn new_array<'py>(
         self,
         py: Python<'py>,
@@ -110,11 +110,11 @@ impl ResultLayout<'_> {
     ) -> PyResult<Bound<'py, GpuArray>> {
         let dense = Dense::of(self.shape, dtype.itemsize() as i64)?;
         let block = device_arrays::new_block(py, dense.bytes(), device)?;
-        self.on_block(py, values, keywords, (dtype, dense), Arc::new(block))
+        self.on_block(py, values, keywords, (dtype, dense), block)
     }
 
     /// Creates an array with the layout that [`Self::new_array`] gives its arrays, but in an existing memory block.
-    #[inline]
+    #[inline(never)] // so that the code that sets the layout is inlined here, and exists once for both callers
     pub(super) fn on_block<'py>(
         self,
         py: Python<'py>,
@@ -137,9 +137,7 @@ impl ResultLayout<'_> {
         let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
         let order = match self.order {
             ResultOrder::K if !layouts(values, keywords).all(Layout::is_c_contiguous) => {
-                let operand_layouts: SmallVec<[&Layout; 4]> = layouts(values, keywords).collect();
-                layout.assign(&Layout::in_k_order(self.shape, &operand_layouts, dense.itemsize())?);
-                return Ok(());
+                return self.set_k_order(layout, values, keywords, dense);
             }
             ResultOrder::F => MemoryOrder::F,
             ResultOrder::A if values.iter().filter_map(UfuncOperand::array).all(|array| is_f(array.layout())) => {
@@ -148,6 +146,19 @@ impl ResultLayout<'_> {
             _ => MemoryOrder::C,
         };
         layout.set_dense(dense, order);
+        Ok(())
+    }
+
+    #[inline(never)] // keeps the memory orders other than C, which are rare, out of the inlined `set_layout`
+    fn set_k_order(
+        self,
+        layout: &mut Layout,
+        values: &OperandValues<'_, '_>,
+        keywords: &UfuncKeywords<'_>,
+        dense: Dense<'_>,
+    ) -> Result<()> {
+        let operand_layouts: SmallVec<[&Layout; 4]> = layouts(values, keywords).collect();
+        layout.assign(&Layout::in_k_order(self.shape, &operand_layouts, dense.itemsize())?);
         Ok(())
     }
 }
@@ -192,15 +203,24 @@ pub(super) fn check_out(
 }
 
 /// Converts a new result to the class of the first operand that is a PyGPU array, if this is a derived class.
-#[inline]
+#[inline(always)] // inlined, because the class is nearly always `GPUArray` itself
 pub(super) fn into_class_of<'py>(
     operands: &[&Bound<'py, PyAny>],
     new_result: Bound<'py, GpuArray>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     match operands.iter().find_map(|operand| operand.cast::<GpuArray>().ok()) {
         Some(first_array) if !first_array.is_exact_instance_of::<GpuArray>() => {
-            new_like(first_array, GpuArray::from_array(new_result.get().array(new_result.py())?.clone()))
+            into_derived_class(first_array, &new_result)
         }
         _ => Ok(new_result),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn into_derived_class<'py>(
+    like: &Bound<'py, GpuArray>,
+    new_result: &Bound<'py, GpuArray>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    new_like(like, GpuArray::from_array(new_result.get().array(new_result.py())?.clone()))
 }

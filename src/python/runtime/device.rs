@@ -87,10 +87,16 @@ thread_local! {
 /// # Errors
 /// `TypeError` for any other object, including bools; `ValueError` for a device that does not exist; errors of the
 /// driver.
+#[inline]
 pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
     // The GIL is held during the query of the current device, because the query only reads a thread-local variable and
     // never blocks.
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Device::current()?) };
+    from_object(py, object)
+}
+
+#[inline(never)]
+fn from_object(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if let Ok(device) = object.cast::<PyDevice>() {
         return Ok(device.get().device);
     }

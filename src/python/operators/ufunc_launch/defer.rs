@@ -24,8 +24,21 @@ use pygpu_ops::ufunc::UfuncEntry;
 /// # Errors
 /// `OverflowError` and other errors from converting numbers. Driver errors from pending operations, if this call
 /// launches them.
-#[inline]
+#[inline(always)] // inlined, so that calls on host memory, which are never deferred, make no call here
 pub(in crate::operators) fn result<'py>(
+    py: Python<'py>,
+    ufunc_loop: (&'static UfuncEntry, ScalarType, Device),
+    values: &OperandValues<'_, 'py>,
+    shape: &[i64],
+    keywords: &UfuncKeywords<'py>,
+    operands: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let (_, _, device) = ufunc_loop;
+    if device.is_cpu() { Ok(None) } else { result_on_gpu(py, ufunc_loop, values, shape, keywords, operands) }
+}
+
+#[inline(never)]
+fn result_on_gpu<'py>(
     py: Python<'py>,
     (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &OperandValues<'_, 'py>,
@@ -33,9 +46,6 @@ pub(in crate::operators) fn result<'py>(
     keywords: &UfuncKeywords<'py>,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    if device.is_cpu() {
-        return Ok(None);
-    }
     let mode = fusion::current()?;
     if let Some(reason) = eager_reason(mode, entry, values, shape, keywords, operands) {
         // A call with an output array may still be deferred by `defer_into`. If the call is not deferred, `defer_into`
