@@ -44,9 +44,9 @@ SIMULATED_GPU = PYGPU_SIM_IMAGES=$(CURDIR)/build/simulated/images LD_LIBRARY_PAT
 # The tracking of hazards with the locks of a model checker.
 HAZARD_MODEL := --manifest-path tests/hazard_model/Cargo.toml --target-dir build/hazard_model
 
-# The longest first.
-TESTS := .on-cuda .on-cpu .on-hip .fusion-on-cuda .instructions-counted .from-the-wheel .wheel-held .rust .hazard-model .simulators-own \
-    .streams-on-cuda .streams-on-hip .eager-on-cuda .on-cpu-with-torch
+# The longest first, and a part that others wait for before those of its length.
+TESTS := .on-cuda .on-cpu .on-hip .instructions-counted .fusion-on-cuda .from-the-wheel .wheel-held .rust .hazard-model .streams-on-cuda \
+    .on-cpu-with-torch .eager-on-cuda .streams-on-hip .simulators-own
 CHECKS := .lint-rust .lint-others .lint-python .docs-read
 
 .PHONY: help demo names format pages try test test-all check ci docs links wheel bench plots array-api instructions wheel-check sdist bill release-check fuzz soak fusion-soak \
@@ -103,14 +103,17 @@ PYTEST := $(BIN)/python -m pytest
 .on-cpu: .venv/.extension-dev .venv/.group-test build/amd/.ready
 	@PYGPU_STRICT=1 $(PYTEST) tests docs README.md --ignore=tests/gpu --ignore=tests/bindings $(SAMPLE) $(PYTEST_ARGS) $(part)
 
-# Programs that compile against the package compile against the files of the wheel, not against this folder.
-.from-the-wheel: .venv/.group-test build/dev-package/.made build/fortran/.ready
+# Programs that compile against the package compile against the files of the wheel, not against this folder. What only this
+# part needs is no prerequisite, as for .on-cpu-with-torch: with a missing prerequisite the part would begin after all others.
+.from-the-wheel: .venv/.extension-dev .venv/.group-test
+	@$(MAKE) --no-print-directory build/dev-package/.made build/fortran/.ready
 	@( export PYTHONPATH=$(CURDIR)/build/dev-package; $(BIN)/python -c 'import PyGPU; assert "/dev-package/" in PyGPU.__file__, PyGPU.__file__' && \
 	PYGPU_STRICT=1 $(PYTEST) tests/bindings $(SAMPLE) $(PYTEST_ARGS) ) $(part)
 
 # The tests that need torch and no GPU; only here, since torch loads libraries of the system that other tests need not see.
 # A torch that was built for an older NumPy warns of it, and shares memory as well.
-.on-cpu-with-torch: .venv/.extension-dev .venv/.group-test build/torch/.ready
+.on-cpu-with-torch: .venv/.extension-dev .venv/.group-test
+	@$(MAKE) --no-print-directory build/torch/.ready
 	@( if [ -f build/torch/why-not ]; then echo "no torch: $$(cat build/torch/why-not)"; else . build/torch/environment; fi; \
 	PYGPU_STRICT=1 $(BIN)/python -W "ignore:Failed to initialize NumPy:UserWarning" -m pytest \
 	    -W "ignore:Failed to initialize NumPy:UserWarning" tests/interop/test_collectives.py tests/interop/test_torch.py \
