@@ -36,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[case_sampling.COLLECTED] = [item.nodeid for item in items]
     backend = PyGPU.backend_name()
     is_simulated = backend != "cpu" and support.is_simulated()
     case_sampling.mark(items, backend, is_simulated)

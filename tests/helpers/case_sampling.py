@@ -29,6 +29,8 @@ VALUES = {
 COMMON = VALUES - {"fft", "linalg", "products", "random", "reductions", "selection", "sorting"}
 FEW = 2
 STEP = 3
+# The names of all tests that this process has collected, selected or not.
+COLLECTED = pytest.StashKey[list[str]]()
 
 
 def sample(cases: Sequence[Case]) -> set[int]:
