@@ -59,7 +59,7 @@ DIES = "import os\ndef test_dies(): os._exit(7)"
 LARGE = FIRST + "def test_large():\n    if first: held = bytearray(b'x') * (400 << 20); time.sleep(20)"
 INI = """
 [pytest]
-addopts = --import-mode=importlib
+addopts = --import-mode=importlib -p no:zarr
 markers = whole_device: fills the device
 filterwarnings = error
 timeout = 100

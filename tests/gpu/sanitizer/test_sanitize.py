@@ -91,7 +91,7 @@ def test_uses_no_device(request):
 """
 INI = """
 [pytest]
-addopts = --import-mode=importlib
+addopts = --import-mode=importlib -p no:zarr
 markers =
     starts_processes: runs processes
     provokes_errors: makes calls fail
