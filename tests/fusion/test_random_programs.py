@@ -16,6 +16,7 @@ SHORT = 2000
 FRAGMENTS = 150
 
 
+@pytest.mark.enough_on("cuda")
 @pytest.mark.long_under_racecheck
 @pytest.mark.timeout(600)
 def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
@@ -37,6 +38,14 @@ def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
         "pressed",
         "kernel",
     }
+
+
+@pytest.mark.enough_on("hip")
+@pytest.mark.timeout(600)
+def test_short_random_program_of_fixed_seed_matches_eager_mode() -> None:
+    report = fusion_soak.soak(800, 1, FRAGMENTS)
+    assert report["failure"] is None, report["failure"]
+    assert report["figures"]["fused"] > 10
 
 
 # Programs of a new seed need new kernels, which a simulated GPU compiles slowly. The kernels of the programs of seed 1
