@@ -59,6 +59,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "insert": lambda x: (PyGPU.insert(x, 5, 1.0), PyGPU.insert(x, INDICES, 1.0), PyGPU.insert(x, 0, 1.0, 1)),
     "kron": lambda x: PyGPU.kron(x, x[:2, :2]),
     "outer": lambda x: PyGPU.outer(x, x[0, :4]),
+    # The number of steps is the number of coefficients.
+    "polyval": lambda x: PyGPU.polyval([3, 0, 1], x),
     "percentile": lambda x: PyGPU.percentile(x, [25, 75]),
     "nanpercentile": lambda x: PyGPU.nanpercentile(x, [25, 75], axis=0),
     "quantile": lambda x: PyGPU.quantile(x, 0.5),
