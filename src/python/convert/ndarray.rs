@@ -97,32 +97,23 @@ pub(crate) fn over_borrowed<'py>(
     descr: Bound<'py, PyAny>,
     is_writable: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    if !layout.is_c_contiguous() {
-        return over_borrowed_strided(py, address, layout, descr, is_writable);
-    }
-    let mut shape = Dims::new();
+    let (mut shape, mut strides) = (Dims::new(), Dims::new());
     for len in layout.shape() {
         shape.push(len); // `push` is inlined, unlike `extend`
     }
+    if !layout.is_c_contiguous() {
+        add_strides(layout, &mut strides);
+    }
     let address = readable_address(address, &shape);
     // The strides of a contiguous array are omitted, because NumPy then skips its analysis of the layout.
+    let strides = (!strides.is_empty()).then_some(&mut strides);
     // SAFETY: the caller guarantees that all elements are inside the memory, and keeps the memory alive.
-    unsafe { ffi::over(py, address, &mut shape, None, descr, is_writable) }
+    unsafe { ffi::over(py, address, &mut shape, strides, descr, is_writable) }
 }
 
-/// Creates an ndarray like [`over_borrowed`], for a layout that is not contiguous.
 #[inline(never)] // keeps the strides, which most arrays do not need, out of the inlined `over_borrowed`
-fn over_borrowed_strided<'py>(
-    py: Python<'py>,
-    address: Address,
-    layout: &Layout,
-    descr: Bound<'py, PyAny>,
-    is_writable: bool,
-) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
-    let address = readable_address(address, &shape);
-    // SAFETY: the caller guarantees that all elements are inside the memory, and keeps the memory alive.
-    unsafe { ffi::over(py, address, &mut shape, Some(&mut strides), descr, is_writable) }
+fn add_strides(layout: &Layout, strides: &mut Dims) {
+    strides.extend(layout.strides());
 }
 
 /// Creates an ndarray over memory that `owner` keeps alive. `owner` becomes the ndarray's `base`.
