@@ -73,6 +73,17 @@ def copy_in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core
     return copy_row_major(a, dtype), True
 
 
+def view_in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
+    """Return contiguous matrices, as a view if possible; also return whether these are the transposed matrices."""
+    if a.dtype == dtype:
+        if a.flags.c_contiguous:
+            return a, False
+        view = transposed(a)
+        if view.flags.c_contiguous:
+            return view, True
+    return copy_row_major(a, dtype), False
+
+
 def identity(a: _core.GPUArray, row_count: int, column_count: int, dtype: np.dtype[Any]) -> _core.GPUArray:
     """Return a stack of identity matrices with the shape of a given stack of matrices."""
     result = _core.zeros((*a.shape[:-2], row_count, column_count), dtype, device=a.device)

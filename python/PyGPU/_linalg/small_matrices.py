@@ -10,54 +10,43 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._linalg.operands import copy_row_major, transposed
+from PyGPU._linalg.operands import copy_row_major, view_in_memory_order
 
 __all__: list[str] = []
 
-SIDE = 64
-"""Maximum number of rows of a matrix."""
+_Computed = tuple[_core.GPUArray, _core.GPUArray]
 
 
-def _in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
-    """Return contiguous matrices without a copy if possible; also return whether these are the transposed matrices."""
-    if a.dtype == dtype:
-        if a.flags.c_contiguous:
-            return a, False
-        view = transposed(a)
-        if view.flags.c_contiguous:
-            return view, True
-    return copy_row_major(a, dtype), False
+def fits(name: str, a: _core.GPUArray, dtype: np.dtype[Any], columns: int) -> bool:
+    """Return whether a kernel can compute the matrices, whose results have the given number of columns."""
+    return _core._fits_small(name, a, dtype, a.shape[-1], columns)
 
 
-def _run(
-    name: str, a: _core.GPUArray, dtype: np.dtype[Any], result: _core.GPUArray
-) -> tuple[_core.GPUArray, _core.GPUArray] | None:
+def _run(name: str, a: _core.GPUArray, dtype: np.dtype[Any], result: _core.GPUArray) -> _Computed:
     """Compute `result`, and return it with the status of each matrix."""
-    matrices, is_transposed = _in_memory_order(a, dtype)
+    matrices, is_transposed = view_in_memory_order(a, dtype)
     info = _core.empty(a.shape[:-2], np.int32, device=a.device)
-    return (result, info) if _core._factorize_small(name, matrices, result, info, is_transposed) else None
+    _core._factorize_small(name, matrices, result, info, is_transposed)
+    return result, info
 
 
-def cholesky(a: _core.GPUArray, dtype: np.dtype[Any], upper: bool) -> tuple[_core.GPUArray, _core.GPUArray] | None:
+def cholesky(a: _core.GPUArray, dtype: np.dtype[Any], upper: bool) -> _Computed | None:
     """Compute Cholesky factors; the other triangle is zero."""
-    if not 0 < a.shape[-1] <= SIDE:
+    name = "cholesky_upper" if upper else "cholesky"
+    if not fits(name, a, dtype, a.shape[-1]):
         return None
-    result = _core.empty(a.shape, dtype, device=a.device)
-    return _run("cholesky_upper" if upper else "cholesky", a, dtype, result)
+    return _run(name, a, dtype, _core.empty(a.shape, dtype, device=a.device))
 
 
-def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray] | None:
+def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> _Computed | None:
     """Compute inverses."""
-    if not 0 < a.shape[-1] <= SIDE:
+    if not fits("inverse", a, dtype, a.shape[-1]):
         return None
     return _run("inverse", a, dtype, _core.empty(a.shape, dtype, device=a.device))
 
 
-def solve(
-    a: _core.GPUArray, right_sides: _core.GPUArray, dtype: np.dtype[Any]
-) -> tuple[_core.GPUArray, _core.GPUArray] | None:
+def solve(a: _core.GPUArray, right_sides: _core.GPUArray, dtype: np.dtype[Any]) -> _Computed | None:
     """Solve linear systems whose matrices and right sides have the same number of matrices."""
-    n, columns = right_sides.shape[-2:]
-    if not (0 < n <= SIDE and 0 < columns <= SIDE):
+    if not fits("solve", a, dtype, right_sides.shape[-1]):
         return None
     return _run("solve", a, dtype, copy_row_major(right_sides, dtype))

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
+use crate::convert::dtype;
 use crate::exported_names::names;
 use crate::gil::WithoutGil;
 use crate::library_search::search_paths;
@@ -55,35 +56,50 @@ fn _factorize(
 /// Compute a stack of small matrices by one kernel: "cholesky", "cholesky_upper", "solve" or "inverse".
 ///
 /// `result` initially contains the right sides of "solve". `info` receives the status of each matrix. The arrays are
-/// contiguous; if `is_transposed` is true, `input` contains the transposed matrices. Returns False without a result if the
-/// matrices are too large, and on the CPU, where NumPy computes.
+/// contiguous; if `is_transposed` is true, `input` contains the transposed matrices.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", input: "GPUArray", result: "GPUArray", info: "GPUArray", is_transposed: "bool"
-) -> "bool")]
+) -> "None")]
 fn _factorize_small(
     name: &str,
     input: &Bound<'_, GpuArray>,
     result: &Bound<'_, GpuArray>,
     info: &Bound<'_, GpuArray>,
     is_transposed: bool,
-) -> PyResult<bool> {
+) -> PyResult<()> {
     let py = input.py();
-    let task = SmallTask::named(name)
-        .ok_or_else(|| PyValueError::new_err(format!("there is no computation {name:?} of small matrices")))?;
+    let task = small_task(name)?;
     let (input, result, info) = (input.get().array(py)?, result.get().array(py)?, info.get().array(py)?);
     let last = |array: &Array| array.layout().shape().next_back().map_or(0, |length| length as usize);
     let sizes = [last(input), last(result)];
-    if input.device().is_cpu() || !linalg::fits(task, input.dtype().kind(), sizes) {
-        return Ok(false);
-    }
     let batch = info.layout().size() as usize;
     let request = SmallRequest { task, batch, sizes, is_transposed, input, result, info };
     let stream = stream::current(input.device());
-    py.without_gil(|| linalg::run_small(&request, &stream))?;
-    Ok(true)
+    Ok(py.without_gil(|| linalg::run_small(&request, &stream))?)
+}
+
+/// Return whether a kernel can compute matrices of a dtype on the device of `a`. On the CPU NumPy computes.
+#[pyfunction]
+#[pyo3(signature = (
+    name: "str", a: "GPUArray", dtype: "DTypeLike", rows: "int", columns: "int"
+) -> "bool")]
+fn _fits_small(
+    name: &str,
+    a: &Bound<'_, GpuArray>,
+    dtype: &Bound<'_, PyAny>,
+    rows: usize,
+    columns: usize,
+) -> PyResult<bool> {
+    let (task, kind) = (small_task(name)?, dtype::from_python(dtype)?.kind());
+    Ok(!a.get().device().is_cpu() && linalg::fits(task, kind, [rows, columns]))
+}
+
+fn small_task(name: &str) -> PyResult<SmallTask> {
+    SmallTask::named(name)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no computation {name:?} of small matrices")))
 }
 
 names! {
-    internal_functions: _factorize, _factorize_small;
+    internal_functions: _factorize, _factorize_small, _fits_small;
 }
