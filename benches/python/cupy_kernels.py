@@ -28,7 +28,6 @@ class Kernels:
     """Hold the measured kernels, created by the classes of CuPy or of `PyGPU.cupy`."""
 
     def __init__(self, library: Library) -> None:
-        self.library = library
         self.cupy = cupy = importlib.import_module("PyGPU.cupy" if library.name == "PyGPU" else "cupy")
         self.axpy = cupy.RawKernel(AXPY, "axpy")
         self.difference = cupy.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "difference")
@@ -45,17 +44,6 @@ class Kernels:
         a, n, blocks = self.cupy.float32(2), self.cupy.int32(x.size), ((x.size + THREADS - 1) // THREADS,)
         return lambda: self.axpy(blocks, (THREADS,), (a, x, y, z, n))
 
-    def fused(self, x: Any, y: Any) -> Callable[[], None]:
-        """Return a function that evaluates the fused polynomial and launches deferred operations."""
-        flush = getattr(self.library.module, "flush", lambda: None)
-
-        def call() -> None:
-            result = self.polynomial(x, y)
-            flush()
-            del result
-
-        return call
-
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
     """Return the timed functions, each with the number of bytes that a call must read and write."""
@@ -71,7 +59,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "ReductionKernel": (lambda: kernels.norm(x), x.nbytes),
         "ReductionKernel, last axis": (lambda: kernels.norm(plane, axis=1), x.nbytes),
         "ReductionKernel, first axis": (lambda: kernels.norm(plane, axis=0), x.nbytes),
-        "fuse": (kernels.fused(x, y), 3 * x.nbytes),
+        "fuse": (library.launched(kernels.polynomial, x, y), 3 * x.nbytes),
     }
 
 
@@ -84,7 +72,7 @@ def small(library: Library) -> dict[str, float]:
         "ElementwiseKernel, output given": lambda: kernels.difference(x, y, z),
         "ElementwiseKernel": lambda: kernels.difference(x, y),
         "ReductionKernel": lambda: kernels.norm(x),
-        "fuse": kernels.fused(x, y),
+        "fuse": library.launched(kernels.polynomial, x, y),
     }
     return {name: host_seconds(library, call) for name, call in calls.items()}
 

@@ -34,19 +34,6 @@ def seven(u: Any) -> Any:
     return u[1:-1, 1:-1, 1:-1] * 6 - planes - rows - u[1:-1, 1:-1, 2:] - u[1:-1, 1:-1, :-2]
 
 
-def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
-    """Return a function that calls `work`, and then launches the operations that PyGPU has deferred."""
-    if library.name != "PyGPU":
-        return lambda: work(*arrays)
-
-    def call() -> Any:
-        result = work(*arrays)
-        library.module.flush()
-        return result
-
-    return call
-
-
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
     """Return the timed functions, each with the number of bytes that a call must read and write."""
     import numpy as np
@@ -60,11 +47,11 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         cube = library.array(random.integers(0, 9, (edge, edge, edge), np.int8).astype(dtype))
         for what, stencil, u in (("five", five, plane), ("nine", nine, plane), ("seven", seven, cube)):
             nbytes = 2 * itemsize * (side**2 if u is plane else edge**3)
-            calls[f"{what} points, {dtype}"] = (launched(library, stencil, u), nbytes)
+            calls[f"{what} points, {dtype}"] = (library.launched(stencil, u), nbytes)
     x, y = (library.array(random.random(count // 2, dtype=np.float32) * 5) for _ in range(2))
     for name in ("pow", "logaddexp", "arctan2"):
         function = getattr(library.module, "power" if name == "pow" and library.name == "cupy" else name)
-        calls[f"{name}(x, y)"] = (launched(library, function, x, y), 6 * count)
+        calls[f"{name}(x, y)"] = (library.launched(function, x, y), 6 * count)
     return calls
 
 

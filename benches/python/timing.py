@@ -47,6 +47,18 @@ class Library:
         choose = getattr(self.module, "where", None)
         return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
 
+    def launched(self, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
+        """Return a function that calls `work`, and then launches the operations that PyGPU has deferred."""
+        if self.name != "PyGPU":
+            return lambda: work(*arrays)
+
+        def call() -> Any:
+            result = work(*arrays)
+            self.module.flush()
+            return result
+
+        return call
+
     def synchronize(self) -> None:
         """Wait for the device."""
         if self.name == "torch":
