@@ -198,10 +198,9 @@ class ReductionKernel(CachedSources):
         if is_total and state is not None and block_size is None and math.prod(shape) > _FEW:
             self._reduce_all(inputs, outputs, types, state, shape, stream)
             return result
-        native, plan, grid, block = self._reduce_axes(inputs, outputs, types, shape, reduced, stream, block_size)
+        prepared = self._reduce_axes(inputs, outputs, types, shape, reduced, stream, block_size)
         if key is not None and len(self._launches) < _MOST_LAUNCHES:
-            kept = tuple([(one.shape, one.dtype) for one in outputs])
-            self._launches[key] = _PreparedLaunch(native, plan, kept, grid, block)
+            self._launches[key] = prepared
         return result
 
     def _launch_key(self, args: Sequence[Any], axis: Any, keepdims: bool) -> tuple[Any, ...] | None:
@@ -288,11 +287,8 @@ class ReductionKernel(CachedSources):
         reduced: tuple[int, ...],
         stream: Any,
         block_size: int | None,
-    ) -> tuple[Any, tuple[Any, ...], int, int]:
-        """Reduce along axes by a kernel whose blocks compute several results.
-
-        Return the compiled kernel, the arguments after the arrays, and the numbers of blocks and threads.
-        """
+    ) -> _PreparedLaunch:
+        """Reduce along axes by a kernel whose blocks compute several results; return the launch."""
         params = (*self.in_params, *self.out_params)
         args = [*inputs, *outputs]
         kept_nest, reduced_nest = self._nests(args, shape, reduced)
@@ -326,7 +322,7 @@ class ReductionKernel(CachedSources):
         numbers = kept_nest.size, reduced_nest.size, plan.results, plan.lanes, plan.along
         rest, block = (*nests, *extents, *numbers), plan.results * plan.lanes
         launch(*args, *rest, grid=blocks, block=block, stream=stream)
-        return launch, rest, blocks, block
+        return _PreparedLaunch(launch, rest, tuple([(one.shape, one.dtype) for one in outputs]), blocks, block)
 
     def _nests(self, args: Sequence[Any], shape: tuple[int, ...], reduced: tuple[int, ...]) -> tuple[Nest, Nest]:
         """Return two loop nests: one over the axes of the result, and one over the reduced axes.
