@@ -42,7 +42,7 @@ DROPPED, KEPT, EACH = (
     "s + s2, kept, then launched",
     f"{POLYNOMIAL} of 16, launched each",
 )
-OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched", "launch by the driver alone"
+OFF, FETCHED, FLOOR = "s + s2, launched eagerly, dropped", "(s + s2) fetched", "launch by the driver alone"
 
 
 def large(
@@ -157,10 +157,10 @@ def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], di
             return least(drop, way.wait, count)
         with PyGPU.fusion("off"), PyGPU.fusion_report() as report:
             figures = least(drop, way.wait, count)
-        expect(report.at_once["off"], count * BATCHES, "launches by their lines")
+        expect(report.at_once["off"], count * BATCHES, "eager launches")
         return figures
 
-    def put_off() -> dict[str, list[float]]:
+    def deferred() -> dict[str, list[float]]:
         with PyGPU.fusion_report() as report:
             rows = {DROPPED: least(drop, way.wait, count)}
         expect(report.dropped, count * BATCHES, "operations that were never computed")
@@ -179,7 +179,7 @@ def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], di
 
     parts = [one_by_one]
     if way.name not in ("torch.compile", "cupy.fuse", "JAX jit"):
-        parts = [plain, one_by_one, *([put_off] if way.name == "PyGPU" else [])]
+        parts = [plain, one_by_one, *([deferred] if way.name == "PyGPU" else [])]
     figures: dict[str, list[float]] = {}
     failures = {}
     for part in parts:
