@@ -29,7 +29,7 @@ FEW_KINDS, FEW_EDGES = ("int8", "float16", "float32", "float64"), (17, 129)
 EDGES = [1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 257]
 
 
-def sampled(cases: Iterable[Any], few: Container[Any]) -> list[Any]:
+def few_under_racecheck(cases: Iterable[Any], few: Container[Any]) -> list[Any]:
     """Return the cases of a parameter, marked as too long for racecheck unless they are in `few`."""
     long = pytest.mark.long_under_racecheck
     return [one if one in few else pytest.param(one, marks=long) for one in cases]
@@ -39,7 +39,7 @@ def test_bfloat16_product_is_accumulated_in_float32() -> None:
     check_bfloat16((300, 400), (400, 200))
 
 
-@pytest.mark.parametrize("kind", sampled(KINDS, FEW_KINDS))
+@pytest.mark.parametrize("kind", few_under_racecheck(KINDS, FEW_KINDS))
 def test_products_of_every_dtype_match_numpy(kind: str) -> None:
     for m, k, n in (
         (3, 3, 3),
@@ -55,7 +55,7 @@ def test_products_of_every_dtype_match_numpy(kind: str) -> None:
         check(PyGPU.to_gpu(a.T.copy()).T @ PyGPU.to_gpu(b.T.copy()).T, product(a, b))
 
 
-@pytest.mark.parametrize("m", sampled(EDGES, FEW_EDGES))
+@pytest.mark.parametrize("m", few_under_racecheck(EDGES, FEW_EDGES))
 def test_products_with_shapes_at_tile_edges_match_numpy(m: int) -> None:
     for k, n in itertools.product(EDGES, EDGES):
         a, b = numbers("float32", m, k), numbers("float32", k, n)
@@ -83,8 +83,8 @@ LYING: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", sampled(["int8", "float16", "float32", "complex128"], ["float32"]))
-@pytest.mark.parametrize("left", sampled(LYING, ["as it is", "turned", "one row"]))
+@pytest.mark.parametrize("kind", few_under_racecheck(["int8", "float16", "float32", "complex128"], ["float32"]))
+@pytest.mark.parametrize("left", few_under_racecheck(LYING, ["as it is", "turned", "one row"]))
 def test_products_of_operands_in_any_layout_match_numpy(left: str, kind: str) -> None:
     host = numbers(kind, 300, 300)
     array = PyGPU.to_gpu(host)
