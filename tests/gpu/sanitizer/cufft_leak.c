@@ -3,8 +3,8 @@
  *     nvcc -o cufft_leak tests/gpu/sanitizer/cufft_leak.c -lcufft
  *     compute-sanitizer --leak-check full ./cufft_leak
  *
- * `tests/gpu/sanitize.py --tool memcheck` reports blocks of 72 bytes in processes that compute FFTs. If this program leaks
- * the same blocks, they are cuFFT's. */
+ * `tests/gpu/sanitize.py --tool memcheck` reports leaked blocks of 72 bytes, in several processes that compute FFTs and in
+ * two that do not. If this program leaks the same blocks, cuFFT is one cause. */
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <stdio.h>
