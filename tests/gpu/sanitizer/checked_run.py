@@ -121,8 +121,10 @@ class CheckedRun(run_tests.Run):
             # These failures must not use up the print limit.
             options["--print-limit"] = "0" if is_strict else options["--print-limit"]
             options["--leak-check"] = "no" if self.options.no_leaks else "full"
-        extra_options = [*self.tool.options, *self.options.option]
-        return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *extra_options]
+        # compute-sanitizer rejects an option that is given twice, so an option of the command line replaces ours.
+        given = [word.partition("=")[0] for word in self.options.option]
+        words = [word for pair in options.items() if pair[0] not in given for word in pair]
+        return ["--tool", self.options.tool, *words, *self.tool.options, *self.options.option]
 
     def pytest_words(self, job: Checked) -> list[str]:
         """Return the command-line arguments for Python, by which it runs a batch of tests."""

@@ -27,6 +27,7 @@ if words == ["--version"]:
 options = {{}}
 while words[0].startswith("--"):
     name, _, value = words.pop(0).partition("=")
+    assert name not in options, f"{{name}} is given twice"
     options[name] = value or ("" if "ignore" in name else words.pop(0))
 assert words[0] == sys.executable, words
 log = open(options["--log-file"], "a")
@@ -125,7 +126,9 @@ def test_sanitizer_result_lists_findings_failures_and_unfinished_files(tmp_path:
     make(tmp_path, finds=FINDS, fails=FAILS, settings=SETTINGS, dies=DIES)
     (tmp_path / "tests/gpu").mkdir()
     (tmp_path / "tests/gpu/test_streams.py").write_text(STRICT)
-    status, result, output = run(tmp_path, "tests", "--option=--padding=64", "--", "-k", "not after")
+    status, result, output = run(
+        tmp_path, "tests", "--option=--padding=64", "--option=--show-backtrace=host", "--", "-k", "not after"
+    )
     assert status == 1, output
     finding, call = result["findings"]
     assert (call["kind"], call["kernel"], call["count"]) == ("api error", "cuMemFree_v2", 1)
@@ -141,7 +144,12 @@ def test_sanitizer_result_lists_findings_failures_and_unfinished_files(tmp_path:
     dies = {"file": "tests/test_dies.py", "piece": "tests/test_dies.py", "why": "exit status 7", "tests": 1}
     assert result["unfinished"] == [dies]
     options = next((tmp_path / "result-logs").glob("*test_settings.log")).read_text()
-    for pair in ("('--leak-check', 'full')", "('--report-api-errors', 'no')", "('--padding', '64')"):
+    for pair in (
+        "('--leak-check', 'full')",
+        "('--report-api-errors', 'no')",
+        "('--padding', '64')",
+        "('--show-backtrace', 'host')",
+    ):
         assert pair in options
     assert "'explicit'" in next((tmp_path / "result-logs").glob("*test_streams.log")).read_text()
 
