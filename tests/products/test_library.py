@@ -126,6 +126,33 @@ def test_vendor_library_products_match_numpy_for_every_dtype_and_layout() -> Non
         assert int(text.split()[-1]) > 20
 
 
+VECTORS = """
+def count(function):
+    before = calls()
+    function()
+    return calls() - before
+
+for dtype in ("float32", "float64", "complex64"):
+    x, m = numbers(dtype, 30), numbers(dtype, 30, 25)
+    vector, matrix, fortran = PyGPU.to_gpu(x), PyGPU.to_gpu(m), PyGPU.to_gpu(m.T.copy()).T
+    rows = (vector, matrix), (vector[None], matrix), (vector[::2], matrix[::2]), (vector[None, ::-1], matrix[::-1])
+    for left, right in rows:
+        check(left @ right, left.get() @ right.get())
+    check(fortran.T @ vector, m.T @ x)
+    check(PyGPU.vecmat(vector, matrix), x.conj() @ m)
+    out = PyGPU.empty((25, 2), dtype)
+    check(PyGPU.matmul(vector, matrix, out=out[:, 1]), x @ m)
+    across = (vector, matrix), (vector[None], matrix), (matrix.T, vector)
+    along = (matrix, vector[:25]), (vector, fortran), (vector, vector)
+    print(*(count(lambda: left @ right) for left, right in across + along), count(lambda: PyGPU.vecmat(vector, matrix)))
+"""
+
+
+@pytest.mark.skipif(BACKEND == "cpu" or not support.is_simulated(), reason="calls are counted by a simulated library")
+def test_vendor_library_multiplies_matrix_by_vector_only_across_inner_axis() -> None:
+    assert run(VECTORS).splitlines() == ["1 1 1 0 0 0 1"] * 3
+
+
 CHOICES = """
 a = numbers("float32", 20, 20)
 own = PyGPU.to_gpu(a)

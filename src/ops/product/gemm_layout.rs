@@ -46,7 +46,8 @@ fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
 }
 
 impl GemmLayout {
-    /// Describes a product to BLAS; returns `None` if an operand is a vector.
+    /// Describes a product to BLAS. Returns `None` if an operand is a vector, unless the matrix is read across the inner
+    /// axis.
     pub(super) fn of(task: &ProductProblem) -> Option<Self> {
         let mut axes: SmallVec<[BatchAxis; 4]> = SmallVec::new();
         if let Some(walk) = &task.walk {
@@ -68,10 +69,12 @@ impl GemmLayout {
             is_turned: task.is_turned(),
         };
         made.fold();
-        if made.a.rows < 2 || made.b.rows < 2 {
+        let is_across = task.is_vector_across_matrix();
+        if (made.a.rows < 2 || made.b.rows < 2) && !is_across {
             return None;
         }
-        if made.out.row.unsigned_abs() < made.out.column.unsigned_abs() {
+        // The library's kernels for vectors require that its second operand is the vector.
+        if is_across || made.out.row.unsigned_abs() < made.out.column.unsigned_abs() {
             made.turn();
         }
         Some(made)

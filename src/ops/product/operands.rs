@@ -38,6 +38,17 @@ pub(super) struct MatrixOperand {
     pub(super) step: i64,
 }
 
+impl MatrixOperand {
+    /// Whether the operand's smallest stride is that of the inner axis.
+    pub(super) fn is_along(&self) -> bool {
+        match (self.step, self.row) {
+            (step, _) if step == self.itemsize => true,
+            (_, row) if row == self.itemsize => false,
+            (step, row) => row == 0 || (step != 0 && step.unsigned_abs() <= row.unsigned_abs()),
+        }
+    }
+}
+
 /// Address and strides by which the kernels address the array of results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
@@ -181,6 +192,12 @@ impl ProductProblem {
     /// the first operand.
     pub(super) fn is_turned(&self) -> bool {
         self.is_turned
+    }
+
+    /// Whether the product is that of one matrix and one vector, and reads the matrix across the inner axis, as
+    /// `vector @ matrix` does for a matrix in C order.
+    pub(super) fn is_vector_across_matrix(&self) -> bool {
+        self.batches == 1 && self.b.rows == 1 && self.a.rows > 1 && !self.a.is_along()
     }
 
     /// Returns the index of operand `side` in the loop nest over batches.

@@ -1,6 +1,6 @@
 //! Chooses the kernel for a product, and the work of each thread block and thread.
 
-use super::operands::{MatrixOperand, ProductProblem, is_whole, kind_of_parts};
+use super::operands::{ProductProblem, is_whole, kind_of_parts};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_codegen::array_access::IndexWidth;
 use pygpu_codegen::variant_cache::VariantKey;
@@ -97,15 +97,6 @@ pub(super) struct ProductPlan {
     rank: u8,
 }
 
-/// Whether an operand's smallest stride is that of the inner axis.
-fn is_along(side: &MatrixOperand) -> bool {
-    match (side.step, side.row) {
-        (step, _) if step == side.itemsize => true,
-        (_, row) if row == side.itemsize => false,
-        (step, row) => row == 0 || (step != 0 && step.unsigned_abs() <= row.unsigned_abs()),
-    }
-}
-
 /// Returns the pack size of an operand: the number of elements that a thread loads at once. At every position that a
 /// thread reads, this number of elements is contiguous and aligned. The pack size divides `extent`.
 fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
@@ -130,7 +121,7 @@ pub(super) fn plan(task: &ProductProblem, at_once: i64, is_cpu: bool) -> Product
     let span = task.walk.as_ref().map_or(IndexWidth::Short, |walk| IndexWidth::of(walk, 0..3));
     let is_wide = results.saturating_mul(task.batches) >= NARROW;
     let rank = task.walk.as_ref().map_or(0, |walk| walk.rank() as u8);
-    let along = [is_along(&task.a), is_along(&task.b)];
+    let along = [task.a.is_along(), task.b.is_along()];
     let threads = if is_cpu { THREADS_ON_CPU } else { THREADS };
     let draft = ProductPlan {
         way: ProductStrategy::Small,
@@ -260,7 +251,7 @@ impl ProductPlan {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
-    use super::super::operands::Out;
+    use super::super::operands::{MatrixOperand, Out};
     use super::*;
 
     const PROCESSORS: i64 = 132;

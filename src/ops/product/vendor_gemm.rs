@@ -70,9 +70,10 @@ fn number_of(kind: ScalarType) -> Option<GemmType> {
 pub(super) fn is_faster(task: &ProductProblem, device: Device) -> bool {
     let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
     let all = each.saturating_mul(task.batches);
-    // For a single matrix-vector product, PyGPU's kernel reaches the memory bandwidth. A batch of such products may be
-    // equivalent to a matrix product.
-    let are_matrices = (task.a.rows > 1 && task.b.rows > 1) || task.batches > 1;
+    // For a single matrix-vector product, PyGPU's kernel reaches the memory bandwidth, unless the matrix is read across
+    // the inner axis: many blocks then share this axis and store their sums. A batch of products may be equivalent to a
+    // matrix product.
+    let are_matrices = (task.a.rows > 1 && task.b.rows > 1) || task.batches > 1 || task.is_vector_across_matrix();
     are_matrices
         && !device.is_cpu()
         && threshold().is_some_and(|(least, _)| all >= least)
