@@ -26,11 +26,13 @@ const LEAST_SIZE: i64 = 1 << 14;
 /// Size of a memory sector in bytes. Elements further apart are in different sectors.
 const SECTOR: u64 = 32;
 
-/// The size of a tile: its numbers of elements along `x` and along `y`, both powers of two.
+/// The size of a tile: its numbers of elements along `x` and along `y`, and the number of adjacent elements that a thread
+/// loads or stores by one instruction; all are powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiles {
     x: i64,
     y: i64,
+    group: i64,
 }
 
 /// Traversal of a loop nest in tiles along two of its axes.
@@ -75,8 +77,18 @@ impl Tiles {
         let power = |length: i64| length.min(NARROW).unsigned_abs().next_power_of_two() as i64;
         let y = power(along_y).min(most_y);
         let x = power(along_x).min(area / y);
-        let y = power(along_y).min(area / x).max(i64::from(THREADS) / x);
-        Self { x, y }
+        let threads = i64::from(THREADS);
+        let y = power(along_y).min(area / x).max(threads / x);
+        // Elements of at most 2 bytes are loaded by words of 4 bytes: an instruction for each of them would take longer
+        // than the memory. A thread needs at least one square of `group` by `group` elements.
+        let most = 4 / largest.clamp(1, 4).next_power_of_two() as i64;
+        let group = if x * y >= threads * most * most { most } else { 1 };
+        Self { x, y, group }
+    }
+
+    /// Whether a thread loads or stores several adjacent elements by one instruction.
+    pub fn has_groups(self) -> bool {
+        self.group > 1
     }
 
     /// Returns the number of a tile's elements per thread.
@@ -109,7 +121,7 @@ impl Tiles {
 
     /// Returns the C++ type of the tile parameter; `walk` is the C++ type of the loop nest.
     pub fn type_of(self, walk: &str, rank: usize) -> String {
-        format!("pygpu::tiles<{walk}, {rank}, {}, {}>", self.x, self.y)
+        format!("pygpu::tiles<{walk}, {rank}, {}, {}, {}>", self.x, self.y, self.group)
     }
 
     /// Returns how many elements of shared memory an array needs. Rows are padded so that neighbours along `y` are in
@@ -121,7 +133,7 @@ impl Tiles {
 
     /// Returns the part of a kernel's cache key that describes its tiles.
     pub fn key(self) -> [u8; 3] {
-        [2, self.x.ilog2() as u8, self.y.ilog2() as u8]
+        [2, self.x.ilog2() as u8, self.y.ilog2() as u8 | (self.group as u8) << 4]
     }
 
     /// Appends the tile parameter to the arguments of a launch.

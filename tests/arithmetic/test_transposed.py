@@ -109,6 +109,19 @@ def test_transposed_operands_with_unusual_strides_match_numpy() -> None:
         assert_call_matches_numpy(lambda x, y, key=key: x.T[key] + y[key][:1], x, y)
 
 
+@pytest.mark.parametrize("kind", ["int8", "float16"])
+def test_groups_of_small_elements_are_transposed_for_every_alignment(kind: str) -> None:
+    # The kernel loads and stores four bytes at once only if the row starts and the row lengths permit it.
+    x, y = values((204, 264), kind), values((264, 204), kind, 4)
+    for first, last in ((0, 192), (0, 200), (1, 193), (2, 204), (4, 201)):
+        for key in (np.s_[:192, first:last], np.s_[first : first + 180, 4:196], np.s_[::-1, first:last]):
+            out = PyGPU.zeros((264, 204), kind)
+            PyGPU.add(on_device(x).T[key], on_device(y)[key], out=out[key])
+            expected = np.zeros_like(y)
+            expected[key] = x.T[key] + y[key]
+            np.testing.assert_array_equal(out.get(), expected, err_msg=f"{key}")
+
+
 @needs_kernels
 def test_user_kernel_broadcasts_rows_to_transposed_operand() -> None:
     x, row, column = values((150, 140)), values((150,)), values((140, 1))

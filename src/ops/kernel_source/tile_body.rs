@@ -31,7 +31,7 @@ pub(super) fn body(
         None => ("pygpu_turn", "unroll"),
     };
     let (mut load, mut turn, mut names, mut store) = (String::new(), String::new(), String::new(), String::new());
-    let mut rotate = String::new();
+    let (mut fetch, mut rotate) = (String::new(), String::new());
     for one in held(plan, arguments, usages) {
         let (name, c_type, first) = (&one.argument.name, &one.argument.c_type, one.first);
         let (element, slot) = (element_type(one.argument, one.usage), plan.slot(one.operand));
@@ -50,19 +50,23 @@ pub(super) fn body(
             ));
             let shared = format!("({c_type} *)pygpu_shared_{name}");
             turn.push_str(&format!("    pygpu_tile.turn(pygpu_pack_{name}, {shared});\n"));
+            if tiles.has_groups() {
+                fetch.push_str(&format!("    pygpu_tile.fetch({shared}, pygpu_pack_{name});\n"));
+                names.push_str(&element_of_pack(name, &element, name, place));
+                rotate.push_str(&rotation(name, place));
+                continue;
+            }
             names.push_str(&format!(
                 "    pygpu::element<{element}> {name} = {{pygpu_tile.turned({shared}, pygpu_turn)}};\n"
             ));
             continue;
         }
-        names.push_str(&format!("    pygpu::element<{element}> {name} = {{&pygpu_pack_{first}.item[{place}]}};\n"));
+        names.push_str(&element_of_pack(name, &element, first, place));
         if first != name {
             continue;
         }
         load.push_str(&pack);
-        if place == "0" {
-            rotate.push_str(&format!("    pygpu::rotate<1>(pygpu_pack_{name});\n"));
-        }
+        rotate.push_str(&rotation(name, place));
         if one.is_read {
             load.push_str(&format!("    pygpu_tile.read<{slot}>({array}, pygpu_pack_{name});\n"));
         }
@@ -72,9 +76,22 @@ pub(super) fn body(
     }
     let walk = plan.walk_type().unwrap_or_default();
     format!(
-        "    const pygpu::tile<{walk}> pygpu_tile(pygpu_walk, blockIdx.x);\n{load}{turn}    __syncthreads();\n\
+        "    const pygpu::tile<{walk}> pygpu_tile(pygpu_walk, blockIdx.x);\n{load}{turn}    __syncthreads();\n{fetch}\
          #pragma {unrolled}\n    for (int pygpu_turn = 0; pygpu_turn < {each}; pygpu_turn++) {{\n    \
          if (pygpu_tile.has(pygpu_turn)) {{\n    const size_t i = 0;\n{names}{operation}    }}\n{rotate}    }}\n{store}",
         operation = source_locations("operation", &texts.operation)
     )
+}
+
+/// Generates the declaration of an argument's name, which refers to an element of a pack.
+fn element_of_pack(name: &str, element: &str, pack: &str, place: &str) -> String {
+    format!("    pygpu::element<{element}> {name} = {{&pygpu_pack_{pack}.item[{place}]}};\n")
+}
+
+/// Generates the rotation of a pack whose first element is always the element to process.
+fn rotation(name: &str, place: &str) -> String {
+    match place {
+        "0" => format!("    pygpu::rotate<1>(pygpu_pack_{name});\n"),
+        _ => String::new(),
+    }
 }

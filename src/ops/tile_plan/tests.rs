@@ -17,7 +17,7 @@ fn turned(layouts: &[&Layout], itemsize: usize) -> Option<TileTraversal> {
 fn only_transposed_operands_are_read_by_tiles() {
     let (across, straight) = (dense(&[300, 200], 4).transpose(None).unwrap(), dense(&[200, 300], 4));
     let found = turned(&[&across, &straight, &straight], 4).unwrap();
-    assert_eq!((found.axis, &found.sides[..], found.tiles), (0, &[0][..], Tiles { x: 64, y: 32 }));
+    assert_eq!((found.axis, &found.sides[..], found.tiles), (0, &[0][..], Tiles { x: 64, y: 32, group: 1 }));
     assert_eq!(turned(&[&straight, &straight], 4), None);
     assert_eq!(turned(&[&across, &across], 4), None);
     let found = turned(&[&across, &straight, &across, &across, &across, &straight], 4).unwrap();
@@ -57,9 +57,17 @@ fn tiles_have_an_element_per_thread_and_fit_short_axes() {
             assert!(tiles.x.count_ones() == 1 && tiles.y.count_ones() == 1, "{tiles:?}");
             assert!(tiles.x <= side && tiles.y <= side && tiles.x * tiles.y >= side, "{tiles:?}");
             assert!(tiles.x < 2 * x && tiles.y < 2 * y.max(16), "{tiles:?} of {x} x {y}");
+            assert!(tiles.x * tiles.y % (side * tiles.group * tiles.group) == 0, "{tiles:?}");
             assert!(tiles.room(itemsize) * itemsize * MOST_TURNED <= 48 << 10, "{tiles:?}");
         }
     }
+}
+
+#[test]
+fn small_elements_are_read_in_groups_of_four_bytes() {
+    let group = |itemsize, x, y| Tiles::fitting(itemsize, x, y).group;
+    assert_eq!([1, 2, 3, 4, 8, 16].map(|itemsize| group(itemsize, 5000, 5000)), [4, 2, 1, 1, 1, 1]);
+    assert_eq!([group(1, 16, 5000), group(1, 5000, 16), group(1, 16, 16), group(2, 16, 16)], [4, 4, 1, 1]);
 }
 
 #[test]
