@@ -123,11 +123,11 @@ template <class Tiles> struct tile {
     template <class T, class Pack> static __device__ void load(Pack &held, int turn, const T *from) {
         if (V == 1) {
             held.item[turn] = *from; // a pack would require more alignment than the element has
-            return;
-        }
-        const group_of<T> group = *(const group_of<T> *)from;
+        } else {
+            const group_of<T> group = *(const group_of<T> *)from;
 #pragma unroll
-        for (int at = 0; at < V; at++) held.item[turn + at] = group.item[at];
+            for (int at = 0; at < V; at++) held.item[turn + at] = group.item[at];
+        }
     }
 
     // Rows of the tile in shared memory are padded, so that elements that are adjacent along y are in different banks.
@@ -141,16 +141,16 @@ template <class Tiles> struct tile {
         if (V == 1) {
 #pragma unroll
             for (int turn = 0; turn < EACH; turn++) line(shared, y_across(turn))[x_across(turn)] = held.item[turn];
-            return;
-        }
+        } else {
 #pragma unroll
-        for (int square = 0; square < EACH; square += V * V) {
+            for (int square = 0; square < EACH; square += V * V) {
 #pragma unroll
-            for (int row = 0; row < V; row++) {
-                group_of<T> group;
+                for (int row = 0; row < V; row++) {
+                    group_of<T> group;
 #pragma unroll
-                for (int at = 0; at < V; at++) group.item[at] = held.item[square + at * V + row];
-                *(group_of<T> *)(line(shared, y_across(row)) + x_across(square)) = group;
+                    for (int at = 0; at < V; at++) group.item[at] = held.item[square + at * V + row];
+                    *(group_of<T> *)(line(shared, y_across(row)) + x_across(square)) = group;
+                }
             }
         }
     }
