@@ -1085,10 +1085,14 @@ class LaunchConfig:
 @final
 class ConfiguredLauncher:
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def kernel(self) -> Kernel: ...
 
 @final
 class Launcher:
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def kernel(self) -> Kernel: ...
 
 @final
 class Module:

@@ -270,6 +270,14 @@ def test_launch_with_attributes_is_ordered_after_earlier_work_on_array(increment
     assert x.tolist() == [30] * 64
 
 
+def test_launchers_have_attribute_kernel(increment: PyGPU.Kernel) -> None:
+    for launcher in (increment[1, 32], increment[PyGPU.LaunchConfig(1, 32)]):
+        assert launcher.kernel.name == increment.name
+        assert launcher.kernel.handle == increment.handle
+        with pytest.raises(AttributeError):
+            launcher.kernel = increment
+
+
 def test_launch_config_with_shape_rejects_second_shape(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     with pytest.raises(TypeError, match="config= says grid, block, shared and stream"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -65,10 +64,10 @@ def _label(device: int) -> str:
 
 def _name(func: Callable[..., Any]) -> str:
     """Return the name of a function or kernel."""
+    if isinstance(func, _core.Launcher | _core.ConfiguredLauncher):
+        func = func.kernel
     if isinstance(func, _core.Kernel):
         return func.name
-    if isinstance(func, _core.Launcher | _core.ConfiguredLauncher):
-        return re.sub(r"^<PyGPU\.\w+ |\[\(.*$", "", repr(func))
     return getattr(func, "__name__", type(func).__name__)
 
 

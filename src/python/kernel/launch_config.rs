@@ -356,6 +356,13 @@ impl ConfiguredLauncher {
         argument_packing::call(function, &config, stream, args, rules)
     }
 
+    /// The kernel that a call launches.
+    #[getter]
+    // stub: -> Kernel
+    fn kernel(&self, py: Python<'_>) -> Py<PyKernel> {
+        self.kernel.clone_ref(py)
+    }
+
     fn __repr__(&self) -> PyResult<String> {
         let ([gx, gy, gz], [bx, by, bz]) = (self.config.shape.grid, self.config.shape.block);
         let name = self.kernel.get().function().name();

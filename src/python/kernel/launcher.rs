@@ -50,6 +50,13 @@ impl Launcher {
         }
     }
 
+    /// The kernel that a call launches.
+    #[getter]
+    // stub: -> Kernel
+    fn kernel(&self, py: Python<'_>) -> Py<PyKernel> {
+        self.kernel.clone_ref(py)
+    }
+
     fn __repr__(&self) -> PyResult<String> {
         let ([gx, gy, gz], [bx, by, bz]) = (self.shape.grid, self.shape.block);
         let name = self.kernel.get().function().name();
