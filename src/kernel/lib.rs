@@ -40,6 +40,7 @@ pub use declaration::Declarations;
 pub use function::{Function, Occupancy};
 pub use launch::{Arguments, WideValue};
 pub use launch_config::{Configuration, LaunchConfig};
+pub use launch_limits::limits_of;
 pub use lexer::words;
 pub use module::{Module, load};
 pub use symbols::mangled_names;

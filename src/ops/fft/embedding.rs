@@ -20,10 +20,10 @@ pub(super) struct Embedding {
 /// An axis along which transforms are repeated: the axis's length, and its stride in bytes in the input and in the
 /// output.
 #[derive(Clone, Copy)]
-struct Batch {
-    len: i64,
-    input: i64,
-    output: i64,
+pub(super) struct Batch {
+    pub(super) len: i64,
+    pub(super) input: i64,
+    pub(super) output: i64,
 }
 
 /// A transformed axis: its number of points, and its length and stride in the input and in the output.
@@ -63,7 +63,7 @@ fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<FftLayout
 }
 
 /// Returns the axes that are not transformed, coalesced where possible.
-fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 4]> {
+pub(super) fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 4]> {
     let both = input.axes().iter().zip(output.axes()).enumerate();
     let mut all: SmallVec<[Batch; 4]> = both
         .filter(|(axis, (input, _))| !axes.contains(axis) && input.len > 1)

@@ -23,7 +23,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_memory::stream_captures;
-use pygpu_ops::fft::{self, FftProblem, Transform, plans};
+use pygpu_ops::fft::{self, FftProblem, Transform, columns, plans};
 use pygpu_ops::ufunc::Casting;
 
 /// Transform an array like the function `name` of `numpy.fft`. If `ours` is true, the transform may overwrite the
@@ -243,6 +243,15 @@ fn _limit_fft_plans(py: Python<'_>, most: Option<usize>) {
     py.without_gil(|| plans::set_most(most.unwrap_or(usize::MAX)));
 }
 
+/// Change the smallest number of elements that PyGPU's kernels transform, and the size in bytes of their pieces of long
+/// transforms; None for the default.
+#[pyfunction]
+#[pyo3(signature = (fewest: "int | None" = None, piece: "int | None" = None) -> "None")]
+fn _limit_fft_columns(fewest: Option<i64>, piece: Option<i64>) {
+    columns::limit(fewest, piece);
+}
+
 names! {
-    internal_functions: _fft_library_version, _fft, _fft_plan_counts, _clear_fft_plans, _limit_fft_plans;
+    internal_functions: _fft_library_version, _fft, _fft_plan_counts, _clear_fft_plans, _limit_fft_plans,
+        _limit_fft_columns;
 }
