@@ -308,7 +308,7 @@ impl FftCall<'_> {
                 return Ok(1.0);
             }
         }
-        let is_slow = way == FftType::Complex && is_slow_in_columns(source, target, axis);
+        let is_slow = way == FftType::Complex && columns::is_slow_in_library(source, target, axis);
         if !is_slow && self.at_once(way, source, target, &[axis])? {
             return Ok(factor);
         }
@@ -332,15 +332,4 @@ impl FftCall<'_> {
         copy::between(&to, &written, self.stream)?;
         Ok(factor)
     }
-}
-
-/// Whether the library needs longer for the complex transform along an axis than copies and a transform of rows. On an
-/// H200, a transform along the first axis of 8192 x 8192 elements had 892 GB/s, of rows 4069, and transposed copies had
-/// 3950, which amounts to 1300 GB/s.
-fn is_slow_in_columns(source: &Array, target: &Array, axis: usize) -> bool {
-    const LONG: i64 = 2048;
-    const LARGE: i64 = 1 << 22;
-    let (source, target) = (source.layout(), target.layout());
-    let is_large = target.axes()[axis].len > LONG && target.size() >= LARGE;
-    is_large && columns::are_adjacent(source, target, axis)
 }
