@@ -36,6 +36,31 @@ static __device__ __forceinline__ pygpu_complex pygpu_times(pygpu_complex a, pyg
     return made;
 }
 
+// The first pass over a piece of a long transform reads elements that no later kernel needs, and the second pass writes such
+// elements. They must not displace the piece's intermediate results from the second-level cache.
+#if defined(__CUDA_ARCH__)
+#if PYGPU_BYTES == 8
+typedef float2 pygpu_vector;
+#else
+typedef double2 pygpu_vector;
+#endif
+static __device__ __forceinline__ pygpu_complex pygpu_load_once(const pygpu_complex *at) {
+    const pygpu_vector read = __ldcs((const pygpu_vector *)at);
+    const pygpu_complex made = {read.x, read.y};
+    return made;
+}
+
+static __device__ __forceinline__ void pygpu_store_once(pygpu_complex *at, pygpu_complex value) {
+    pygpu_vector written;
+    written.x = value.x;
+    written.y = value.y;
+    __stcs((pygpu_vector *)at, written);
+}
+#else
+static __device__ __forceinline__ pygpu_complex pygpu_load_once(const pygpu_complex *at) { return *at; }
+static __device__ __forceinline__ void pygpu_store_once(pygpu_complex *at, pygpu_complex value) { *at = value; }
+#endif
+
 // Returns `a` multiplied by the power `turn` of the root of 16 points, for `turn` from 0 to 7.
 static __device__ __forceinline__ pygpu_complex pygpu_turned(pygpu_complex a, int turn) {
     const pygpu_real half = (pygpu_real)0.70710678118654752440, large = (pygpu_real)0.92387953251128675613,
@@ -133,13 +158,15 @@ struct pygpu_stage {
     }
 };
 
-// Column `column` of all begins at `column % inner` + side.middle * (column / inner % middle) + side.outer * (column /
-// inner / middle). The inverse transform is the transform of numbers with exchanged parts; `exchanged` has bit 0 if the
-// parts of the input must be exchanged, bit 1 for the output. `scale` is the quotient of 2^20 by the length of the longer
-// transform; `middle` is the number of columns between which its factors change.
-extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_fft_columns(
+// Column `column` begins at `column % inner` + side.middle * (column / inner % middle) + side.outer * (column / inner /
+// middle). The inverse transform is the transform of numbers with exchanged parts: bit 0 of `flags` exchanges the parts of the
+// input, bit 1 those of the output. Bit 2 marks the second pass of a long transform. `scale` is the quotient of 2^20 by the
+// length of the long transform, whose factors depend on the row and on column / inner % middle.
+//
+// Of the largest blocks, two must fit into a multiprocessor, so that one loads while the other computes.
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BITS == 10 ? 2 : 1) pygpu_fft_columns(
     const pygpu_complex *in, pygpu_complex *out, pygpu_side from, pygpu_side to, unsigned columns, unsigned inner,
-    unsigned middle, unsigned exchanged, unsigned scale, pygpu_real factor) {
+    unsigned middle, unsigned flags, unsigned scale, pygpu_real factor) {
     const int within = threadIdx.x & (PYGPU_COLUMNS - 1), lane = threadIdx.x >> PYGPU_COLUMN_BITS;
     const unsigned column = (blockIdx.x << PYGPU_COLUMN_BITS) + within;
     const bool is_inside = column < columns;
@@ -149,13 +176,20 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_fft_columns(
     if (is_inside) {
         const pygpu_complex *at = in + (adjacent + place * from.middle + outer * from.outer + lane * from.row);
 #pragma unroll
-        for (int i = 0; i < PYGPU_EACH; i++) v[i] = at[i * (PYGPU_LANES * from.row)];
+        for (int i = 0; i < PYGPU_EACH; i++) {
+            const pygpu_complex *one = at + i * (PYGPU_LANES * from.row);
+#ifdef PYGPU_FINE_ROOTS
+            v[i] = pygpu_load_once(one);
+#else
+            v[i] = *one;
+#endif
+        }
     } else {
         const pygpu_complex zero = {0, 0};
 #pragma unroll
         for (int i = 0; i < PYGPU_EACH; i++) v[i] = zero;
     }
-    if (exchanged & 1) {
+    if (flags & 1) {
 #pragma unroll
         for (int i = 0; i < PYGPU_EACH; i++) {
             const pygpu_complex turned = {v[i].y, v[i].x};
@@ -192,7 +226,10 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_fft_columns(
         const unsigned turn = place * (lane + i * PYGPU_LANES) * scale;
         one = pygpu_times(one, pygpu_times(pygpu_roots[turn >> 10], pygpu_fine_roots[turn & 1023]));
 #endif
-        const pygpu_complex made = {factor * (exchanged & 2 ? one.y : one.x), factor * (exchanged & 2 ? one.x : one.y)};
-        at[i * (PYGPU_LANES * to.row)] = made;
+        const pygpu_complex made = {factor * (flags & 2 ? one.y : one.x), factor * (flags & 2 ? one.x : one.y)};
+        if (flags & 4)
+            pygpu_store_once(at + i * (PYGPU_LANES * to.row), made);
+        else
+            at[i * (PYGPU_LANES * to.row)] = made;
     }
 }

@@ -109,8 +109,9 @@ struct Pass<'a> {
     uses: &'a [BlockUse<'a>],
     /// Number of columns: adjacent columns, their groups, and groups of these.
     columns: [i64; 3],
-    /// Bit 0: the parts of the input's elements are exchanged; bit 1: the parts of the output's elements.
-    exchanged: u32,
+    /// Bit 0: the parts of the input's elements are exchanged; bit 1: those of the output's elements; bit 2: the output's
+    /// elements must not displace others from the second-level cache.
+    flags: u32,
     /// Number of points of the transform of which this pass is the first.
     points: i64,
     factor: f64,
@@ -246,7 +247,7 @@ fn in_one_pass(task: &ColumnTransform<'_>, columns: &Columns, bits: u32, stream:
         ],
         uses: &uses_of(task.source, task.target),
         columns: [columns.inner, middle.len, outer.len],
-        exchanged: if task.direction == Direction::Inverse { 3 } else { 0 },
+        flags: if task.direction == Direction::Inverse { 3 } else { 0 },
         points: MOST_ROOTS,
         factor: task.factor,
     };
@@ -291,7 +292,7 @@ fn in_two_passes(task: &ColumnTransform<'_>, columns: &Columns, bits: u32, strea
                 ],
                 uses: &uses_of(task.source, &between),
                 columns: [width, n2, group],
-                exchanged: u32::from(is_inverse),
+                flags: u32::from(is_inverse),
                 points,
                 factor: 1.0,
             };
@@ -305,7 +306,7 @@ fn in_two_passes(task: &ColumnTransform<'_>, columns: &Columns, bits: u32, strea
                 ],
                 uses: &uses_of(&between, task.target),
                 columns: [width, n1, group],
-                exchanged: 2 * u32::from(is_inverse),
+                flags: 4 + 2 * u32::from(is_inverse),
                 points: MOST_ROOTS,
                 factor: task.factor,
             };
@@ -325,7 +326,7 @@ fn run_pass(pass: &Pass<'_>, kind: ScalarType, stream: &Stream) -> Result<()> {
     let [inner, middle, outer] = pass.columns;
     let columns = inner * middle * outer;
     let scale = MOST_ROOTS / pass.points;
-    for number in [columns, inner, middle, i64::from(pass.exchanged), scale] {
+    for number in [columns, inner, middle, i64::from(pass.flags), scale] {
         arguments.push(&(number as u32).to_le_bytes());
     }
     match kind {
