@@ -5,6 +5,7 @@
 //! kernels that `#if` disables. Line numbers are preserved.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::shared_memory_limit::{SharedSizes, names_declared};
 use crate::source_scopes::{Declared, Scopes, behind_brackets, declared, has_brackets};
@@ -158,21 +159,33 @@ impl<'a> Rewriter<'a> {
             if self.text(at) == "__launch_bounds__" {
                 let end = behind_brackets(source, &self.tokens, at + 1);
                 let mut depth = 0;
-                let mut words = Vec::new();
-                for inner in at + 2..end.saturating_sub(1) {
-                    match self.text(inner) {
+                let all = at + 2..end.saturating_sub(1);
+                let is_comma = |inner: &usize| {
+                    match self.text(*inner) {
                         "(" => depth += 1,
                         ")" => depth -= 1,
-                        "," if depth == 0 => break,
-                        _ => {}
+                        text => return text == "," && depth == 0,
                     }
-                    words.push(self.text(inner));
-                }
-                return words.join(" ");
+                    false
+                };
+                let behind = all.clone().find(is_comma).unwrap_or(all.end);
+                return self.written(all.start..behind);
             }
             at += 1;
         }
         "0".to_owned()
+    }
+
+    /// Returns tokens in one line. The tokens of an operator such as `<<` remain adjacent.
+    fn written(&self, tokens: Range<usize>) -> String {
+        let mut text = String::new();
+        for at in tokens.clone() {
+            if at > tokens.start && self.tokens[at - 1].end < self.tokens[at].start {
+                text.push(' ');
+            }
+            text.push_str(self.text(at));
+        }
+        text
     }
 
     fn variable(&mut self, position: usize, constant: bool) {
@@ -232,7 +245,7 @@ impl<'a> Rewriter<'a> {
                     while at < end && self.text(at) == "[" {
                         at = behind_brackets(self.request.source, &self.tokens, at);
                     }
-                    let lengths = (first..at).map(|at| self.text(at)).collect::<Vec<_>>().join(" ");
+                    let lengths = self.written(first..at);
                     self.pointer(&mut text, &kind, name, &lengths);
                     words.clear();
                     continue;

@@ -16,14 +16,25 @@ fn device_keywords_are_rewritten_to_cxx() {
         "{text}"
     );
     assert!(text.contains("{\"k\", pygpu_cpu_kernel_0"), "{text}");
-    assert!(text.contains("unsigned(N * ( 2 ))"), "{text}");
+    assert!(text.contains("unsigned(N * (2))"), "{text}");
     assert!(!text.contains("\"f\""), "{text}");
+}
+
+#[test]
+fn launch_bounds_keep_operators_of_two_characters() {
+    let text = rewritten("__global__ void __launch_bounds__((1 <<\n8) >> N, M) k(int *o) {}");
+    assert!(text.contains("unsigned((1 << 8) >> N)"), "{text}");
 }
 
 #[test]
 fn dynamic_shared_memory_keeps_type_and_following_line_numbers() {
     let text = rewritten("void f() { extern __attribute__((aligned(16))) __shared__ volatile float\n s[][3][N + 1]; }");
-    assert!(text.starts_with("void f() { volatile float (*s)[ 3 ] [ N + 1 ] = (volatile float (*)[ 3 ] [ N + 1 ])pygpu_cpu_dynamic_shared();\n }"), "{text}");
+    assert!(
+        text.starts_with(
+            "void f() { volatile float (*s)[3][N + 1] = (volatile float (*)[3][N + 1])pygpu_cpu_dynamic_shared();\n }"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
