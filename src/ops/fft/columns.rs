@@ -345,3 +345,31 @@ fn run_pass(pass: &Pass<'_>, kind: ScalarType, stream: &Stream) -> Result<()> {
     // temporary array that has an element for each row and column.
     unsafe { launch::launch(pass.function, &shape, stream, &mut arguments, pass.uses) }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn blocks_have_whole_warps_and_fit_into_shared_memory() {
+        for (bits, itemsize) in (1..=ONE_PASS).flat_map(|bits| [(bits, 8), (bits, 16)]) {
+            let (threads, columns) = (threads(bits, itemsize), columns_of_block(bits, itemsize));
+            assert!(threads.is_multiple_of(32) && (128..=512).contains(&threads), "2^{bits} points: {threads} threads");
+            assert!(columns.count_ones() == 1 && columns * itemsize >= ADJACENT, "2^{bits} points: {columns} columns");
+            assert!(shared(bits, itemsize) <= 64 << 10, "2^{bits} points");
+            // The kernel has three stages at most.
+            assert!(bits <= 3 * each_bits(bits), "2^{bits} points");
+        }
+    }
+
+    #[test]
+    fn roots_are_powers_of_first_root() {
+        let text = roots(8, 8, ScalarType::Complex64);
+        let half = "0.70710677";
+        assert!(text.starts_with(&format!(
+            "{{1.0f,-0.0f}},{{{half}f,-{half}f}},{{-0.0f,-1.0f}},{{-{half}f,-{half}f}},{{-1.0f,"
+        )));
+        assert_eq!(text.matches('{').count(), 8);
+    }
+}
