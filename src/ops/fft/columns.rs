@@ -22,7 +22,7 @@ use pygpu_kernel::{Arguments, Function, KernelSource, launch, limits_of};
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: KernelFamily = KernelFamily::of_library(37);
+static COMPILED: KernelFamily = KernelFamily::of_library(42);
 const NAME: &str = "pygpu_fft_columns";
 const TEXT: &str = include_str!("columns.cu");
 
