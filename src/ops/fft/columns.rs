@@ -47,9 +47,9 @@ const FEWEST: i64 = 1 << 18;
 /// faster.
 const LONG: i64 = 2048;
 const LARGE: i64 = 16;
-/// Size in bytes of a piece of a long transform. The second pass reads results of the first pass, which the
-/// second-level cache still contains in part: 40 MiB of NVIDIA's A100, 50 MiB of H100 and H200. A smaller piece would not occupy all
-/// multiprocessors.
+/// Size in bytes of a piece of a long transform. The second pass reads the results of the first pass, which the
+/// second-level cache then contains (40 MiB of an A100, 50 MiB of an H100 and H200). A much smaller piece would not occupy
+/// all multiprocessors. The value is an estimate, not a measurement.
 const PIECE: i64 = 32 << 20;
 
 static FEWEST_NOW: AtomicI64 = AtomicI64::new(FEWEST);
