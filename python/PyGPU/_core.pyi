@@ -1626,6 +1626,7 @@ def ones_like(
     shape: ShapeLike | None = None,
     device: DeviceLike = None,
 ) -> GPUArray: ...
+def _triangle(array: GPUArray, diagonal: int, is_upper: bool) -> GPUArray | None: ...
 def to_gpu(
     ary: ArrayLike | GPUArray,
     allocator: Callable[[int], Any] | None = None,

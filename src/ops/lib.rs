@@ -10,6 +10,7 @@
 //! - [`fusion`] defers operations, so that several are fused into one kernel.
 //! - [`elementwise_kernel`], [`reduction_kernel`] and [`scan_kernel`] launch the kernels.
 //! - [`selection`] implements selection by masks, [`product`] matrix products.
+//! - [`join`] concatenates arrays; [`triangle`] copies triangles of matrices.
 //! - [`random`] generates random numbers; [`fft`] calls the vendors' FFT libraries.
 //! - [`linalg`] calls the vendors' libraries for matrix factorizations.
 //!
@@ -33,6 +34,7 @@ pub mod scan_kernel;
 pub mod selection;
 pub mod sorting;
 mod tile_plan;
+pub mod triangle;
 pub mod ufunc;
 pub mod user_macros;
 pub mod user_source_analysis;

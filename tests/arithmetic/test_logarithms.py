@@ -61,3 +61,23 @@ def test_complex_functions_near_their_poles_are_finite(name, dtype):
     found = by_kernel(getattr(PyGPU, name), PyGPU.to_gpu(numbers))
     eps = np.finfo(dtype).eps
     assert (abs(found - expected) <= 8 * eps * abs(expected)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
+def test_logaddexp_matches_extended_precision_and_numpys_limits(name, dtype):
+    limits = np.finfo(dtype)
+    edges = [0.0, -0.0, 1.0, -1.0, 745.5, -745.5, 1e30, limits.max, limits.min, np.inf, -np.inf, np.nan]
+    random = np.random.default_rng(0)
+    spread = random.uniform(-5, 5, 3000)
+    first = np.concatenate([np.repeat(edges, len(edges)), spread, spread]).astype(dtype)
+    second = np.concatenate([np.tile(edges, len(edges)), random.uniform(-5, 5, 3000), spread + 1e-3]).astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(first.astype("longdouble"), second.astype("longdouble"))
+        limited = expected.astype(dtype)
+    operand = PyGPU.to_gpu(second)
+    found = by_kernel(lambda array: getattr(PyGPU, name)(array, operand), PyGPU.to_gpu(first))
+    np.testing.assert_array_equal(np.isfinite(found), np.isfinite(limited))
+    np.testing.assert_array_equal(found[~np.isfinite(limited)], limited[~np.isfinite(limited)])
+    finite = np.isfinite(limited)
+    np.testing.assert_allclose(found[finite], expected[finite], rtol=limits.eps, atol=limits.eps)

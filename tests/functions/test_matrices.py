@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._functions import matrices
 from support import assert_same, assert_same_refusal, of_few, outcome
 
 KS = of_few([-5, -1, 0, 1, 2, 9], [-1, 9])
@@ -53,6 +55,42 @@ def test_matrix_functions_match_numpy(k: int) -> None:
     compare("identity", 3)
     compare("eye", 3, 2, 0, "float32", "F")
     compare("trace", np.arange(24, dtype="int8").reshape(2, 3, 4), k, 2, 0, "float32")
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "whole": lambda a: a,
+    "from the second column": lambda a: a[..., 1:],
+    "rows backwards": lambda a: a[..., ::-1, :],
+    "every second row": lambda a: a[..., ::2, :],
+    "every second matrix, backwards": lambda a: a[..., ::-2, :, :],
+    "other order of stacks": lambda a: a.swapaxes(0, -3),
+    "columns backwards": lambda a: a[..., ::-1],
+    "transposed": lambda a: a.swapaxes(-1, -2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "int64", "complex64", "complex128"])
+def test_triangles_of_large_arrays_match_numpy(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrices, "_LARGE", 0)
+    for shape in ((1, 1, 1), (2, 3, 4), (1, 5, 33), (3, 64, 64), (1, 7, 4128), (1, 300, 17), (2, 3, 4, 5)):
+        host = (np.arange(np.prod(shape)) % 100 + 1).reshape(shape).astype(dtype)
+        own = PyGPU.to_gpu(host)
+        for name, view in VIEWS.items():
+            for k in (-(1 << 70), -3, 0, 6, 1 << 70):
+                for function in ("tril", "triu"):
+                    actual = getattr(PyGPU, function)(view(own), k)
+                    expected = getattr(np, function)(view(host), max(-9999, min(k, 9999)))
+                    assert_same(actual, expected)
+                    assert actual.flags.c_contiguous == expected.flags.c_contiguous, (name, shape)
+
+
+@pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="there is no kernel for host memory")
+def test_kernel_of_triangles_supports_contiguous_rows() -> None:
+    a = PyGPU.ones((4, 6, 8, 10), "float32")
+    supported = (a, a[0], a[0, 0], a[..., 1:], a[0, ::-1], a[:, ::2], a[:, :1], a[..., ::3, :])
+    assert all(PyGPU._core._triangle(one, 0, False) is not None for one in supported)
+    others = (a[..., ::2], a.T, a[:, 1:], a[:, :, 0, 0], a[:0], a[0, 0, 0])
+    assert all(PyGPU._core._triangle(one, 0, False) is None for one in others)
 
 
 def test_matrix_functions_of_wrong_rank_match_numpy() -> None:

@@ -306,14 +306,23 @@ def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     return _triangle(m, k, "triu")
 
 
+_LARGE = 1 << 20
+"""Number of bytes from which a kernel copies a triangle without reading the other one. Operations on smaller arrays are
+deferred and fused, which is worth more than the bytes that they need not read."""
+
+
 def _triangle(m: _core.GPUArray, k: int, function: str) -> _core.GPUArray:
     source = array(m, function)
     if source.ndim == 0:
         raise TypeError(f"{function}: an array without axes is no matrix")
     row_length = source.shape[-1]
-    rows, columns = _row_and_column_numbers(
-        source.shape[-2] if source.ndim > 1 else row_length, row_length, k, source.device
-    )
+    row_count = source.shape[-2] if source.ndim > 1 else row_length
+    if source.nbytes >= _LARGE and source.ndim > 1 and isinstance(k, int):
+        # `k` is limited to the size of the matrix, so that it fits into 64 bits.
+        copied = _core._triangle(source, max(-row_count, min(k, row_length)), function == "triu")
+        if copied is not None:
+            return copied
+    rows, columns = _row_and_column_numbers(row_count, row_length, k, source.device)
     zero = source.dtype.type(0)
     if function == "tril":
         result: _core.GPUArray = _core.where(_core.greater_equal(rows, columns), source, zero)

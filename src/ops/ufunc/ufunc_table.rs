@@ -17,6 +17,9 @@ const SIGNED: &[ScalarType] = &[Int8, Int16, Int32, Int64];
 const UNSIGNED: &[ScalarType] = &[UInt8, UInt16, UInt32, UInt64];
 const INTEGERS: &[ScalarType] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64];
 const REAL: &[ScalarType] = &[Float16, BFloat16, Float32, Float64];
+const HALF: &[ScalarType] = &[Float16, BFloat16];
+const FLOAT: &[ScalarType] = &[Float32];
+const DOUBLE: &[ScalarType] = &[Float64];
 const WIDE: &[ScalarType] = &[Float32, Float64];
 const COMPLEX: &[ScalarType] = &[Complex64, Complex128];
 /// Group of loops that rejects bool operands, for functions that NumPy does not define for bools.
@@ -55,7 +58,10 @@ pub struct UfuncGroup {
     /// The type and the expression of a second result, if there is one.
     pub second: Option<(Output, &'static str)>,
     /// Approximate time in milliseconds that NVRTC needs to compile the expression once; 0 if the time is below 2 ms.
-    /// The loop over a thread's elements is unrolled less for a higher time.
+    /// The loop over a thread's elements is unrolled less for a higher time. Weights from 2 on whose product with the
+    /// number of elements in 16 bytes is at most 16, i.e. up to 4 for float32 and 8 for float64, let a thread load twice
+    /// as many bytes. Functions that are faster with these loads have such a weight although they take longer or shorter
+    /// to compile: `exp` of float64, and of float32 `pow`, `tan`, `arctan2` and the inverse hyperbolic functions.
     pub weight: u8,
 }
 
@@ -277,6 +283,10 @@ macro_rules! comparison {
 
 /// Functions of real numbers that exist in C's mathematical library.
 macro_rules! real {
+    ($name:literal $summary:literal $text:literal [$half:literal $single:literal $double:literal] complex $complex:literal $heavy:literal) => {
+        row!($name 1 $summary ARITHMETIC; same(HALF, $text).weighs($half), same(FLOAT, $text).weighs($single),
+            same(DOUBLE, $text).weighs($double), same(COMPLEX, $complex).weighs($heavy))
+    };
     ($name:literal $summary:literal $text:literal $weight:literal) => {
         row!($name 1 $summary ""; same(REAL, $text).weighs($weight))
     };
@@ -305,7 +315,8 @@ pub static TABLE: &[UfuncEntry] = &[
         same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "{b} == 0 || {b} == -1 ? 0 : {a} % {b}"),
         same(REAL, "fmod({a}, {b})").weighs(13)),
     row!("power" 2 "Raise the first operand to the power of the second." ARITHMETIC;
-        same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(REAL, "pow({a}, {b})").weighs(8),
+        same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(HALF, "pow({a}, {b})").weighs(8),
+        same(FLOAT, "pow({a}, {b})").weighs(4), same(DOUBLE, "pow({a}, {b})").weighs(8),
         same(COMPLEX, "pygpu_op::complex_power({a}, {b})").weighs(30)).nature(ScalarRule::Power),
     row!("float_power" 2 "Raise the first operand to the power of the second, in `float64` or `complex128`." ARITHMETIC;
         same(&[Float64], "pow({a}, {b})").weighs(8), same(&[Complex128], "pygpu_op::complex_power({a}, {b})").weighs(30)),
@@ -345,11 +356,12 @@ pub static TABLE: &[UfuncEntry] = &[
         same(INTEGERS, "pygpu_op::left_shift<{T}>({a}, {b})")),
     row!("right_shift" 2 "Shift bits to the right; the sign bit is repeated." ARITHMETIC;
         same(INTEGERS, "pygpu_op::right_shift<{T}>({a}, {b})")),
-    row!("arctan2" 2 "Return the angle of the point (second operand, first operand), in radians." ""; same(REAL, "atan2({a}, {b})").weighs(7)),
+    row!("arctan2" 2 "Return the angle of the point (second operand, first operand), in radians." ""; 
+        same(HALF, "atan2({a}, {b})").weighs(7), same(FLOAT, "atan2({a}, {b})").weighs(4), same(DOUBLE, "atan2({a}, {b})").weighs(7)),
     row!("hypot" 2 "Return the hypotenuse of a right triangle with the operands as legs." ""; same(REAL, "hypot({a}, {b})").weighs(3)),
     row!("copysign" 2 "Return the first operand with the sign of the second." ""; same(REAL, "copysign({a}, {b})")),
-    row!("logaddexp" 2 "Compute log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})").weighs(13)),
-    row!("logaddexp2" 2 "Compute log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})").weighs(13)),
+    row!("logaddexp" 2 "Compute log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})").weighs(2)),
+    row!("logaddexp2" 2 "Compute log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})").weighs(2)),
     row!("heaviside" 2 "Compute the Heaviside step function: 0 if x < 0, 1 if x > 0, the second operand if x is 0." "";
         same(REAL, "{a} != {a} ? {a} : {a} == 0 ? {b} : {a} < 0 ? ({T})0 : ({T})1")),
     row!("gcd" 2 "Return the greatest common divisor." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
@@ -408,8 +420,8 @@ pub static TABLE: &[UfuncEntry] = &[
     row!("signbit" 1 "Test whether the sign bit is set, also for -0.0." ""; to(Bool, REAL, "copysign(({T})1, {a}) < 0")),
     real!("sqrt" "Compute the square root." "sqrt({a})" 0 complex "sqrt({a})" 8),
     real!("cbrt" "Compute the cube root." "cbrt({a})" 2),
-    real!("exp" "Compute e**x." "exp({a})" 0 complex "pygpu_op::complex_exp({a})" 12),
-    real!("exp2" "Compute 2**x." "exp2({a})" 0 complex "pygpu_op::complex_exp2({a})" 12),
+    real!("exp" "Compute e**x." "exp({a})" [0 0 2] complex "pygpu_op::complex_exp({a})" 12),
+    real!("exp2" "Compute 2**x." "exp2({a})" [0 0 2] complex "pygpu_op::complex_exp2({a})" 12),
     real!("expm1" "Compute exp(x) - 1, accurate near 0." "expm1({a})" 2 complex "pygpu_op::complex_expm1({a})" 17),
     real!("log" "Compute the natural logarithm." "log({a})" 2 complex "pygpu_op::complex_log({a})" 8),
     real!("log2" "Compute the logarithm to the base 2." "pygpu_op::binary_logarithm({a})" 2 complex "pygpu_op::complex_log2({a})" 8),
@@ -417,15 +429,15 @@ pub static TABLE: &[UfuncEntry] = &[
     real!("log1p" "Compute log(1 + x), accurate near 0." "log1p({a})" 3 complex "pygpu_op::complex_log1p({a})" 8),
     real!("sin" "Compute the sine of an angle in radians." "pygpu_op::sine({a})" 5 complex "sin({a})" 14),
     real!("cos" "Compute the cosine of an angle in radians." "pygpu_op::cosine({a})" 5 complex "cos({a})" 14),
-    real!("tan" "Compute the tangent of an angle in radians." "pygpu_op::tangent({a})" 5 complex "tan({a})" 9),
+    real!("tan" "Compute the tangent of an angle in radians." "pygpu_op::tangent({a})" [5 4 5] complex "tan({a})" 9),
     real!("arcsin" "Compute the inverse sine, in radians." "asin({a})" 2 complex "pygpu_op::complex_arcsin({a})" 16),
     real!("arccos" "Compute the inverse cosine, in radians." "acos({a})" 2 complex "pygpu_op::complex_arccos({a})" 16),
     real!("arctan" "Compute the inverse tangent, in radians." "atan({a})" 5 complex "pygpu_op::complex_arctan({a})" 14),
     real!("sinh" "Compute the hyperbolic sine." "sinh({a})" 3 complex "pygpu_op::complex_sinh({a})" 14),
     real!("cosh" "Compute the hyperbolic cosine." "cosh({a})" 2 complex "pygpu_op::complex_cosh({a})" 14),
     real!("tanh" "Compute the hyperbolic tangent." "tanh({a})" 2 complex "pygpu_op::complex_tanh({a})" 9),
-    real!("arcsinh" "Compute the inverse hyperbolic sine." "asinh({a})" 13 complex "pygpu_op::complex_arcsinh({a})" 20),
-    real!("arccosh" "Compute the inverse hyperbolic cosine." "acosh({a})" 6 complex "pygpu_op::complex_arccosh({a})" 16),
+    real!("arcsinh" "Compute the inverse hyperbolic sine." "asinh({a})" [13 4 8] complex "pygpu_op::complex_arcsinh({a})" 20),
+    real!("arccosh" "Compute the inverse hyperbolic cosine." "acosh({a})" [6 4 6] complex "pygpu_op::complex_arccosh({a})" 16),
     real!("arctanh" "Compute the inverse hyperbolic tangent." "atanh({a})" 4 complex "pygpu_op::complex_arctanh({a})" 8),
     real!("fabs" "Compute the absolute value of real numbers, as floating-point numbers." "fabs({a})" 0),
     real!("rad2deg" "Convert radians to degrees." "{a} * ({T})57.29577951308232" 0),
@@ -445,7 +457,8 @@ pub static TABLE: &[UfuncEntry] = &[
     real!("erf" "Compute the error function." "erf({a})" 2).by(HostEvaluation::Kernel),
     real!("erfc" "Compute 1 - erf(x), accurate where the result is small." "erfc({a})" 3).by(HostEvaluation::Kernel),
     real!("gamma" "Compute the gamma function; (x - 1)! for positive integers." "tgamma({a})" 13).by(HostEvaluation::Kernel),
-    real!("lgamma" "Compute the logarithm of the absolute value of the gamma function." "lgamma({a})" 13).by(HostEvaluation::Kernel),
+    row!("lgamma" 1 "Compute the logarithm of the absolute value of the gamma function." "";
+        same(HALF, "lgamma({a})").weighs(13), same(FLOAT, "lgamma({a})").weighs(5), same(DOUBLE, "lgamma({a})").weighs(8)).by(HostEvaluation::Kernel),
 ];
 
 /// Entry of `where`. This entry and the following ones are not in [`TABLE`], because their functions have parameters

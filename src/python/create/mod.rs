@@ -15,6 +15,7 @@ mod from_pointer;
 pub(crate) mod from_supplied_memory;
 mod join;
 pub(crate) mod like;
+mod triangle;
 pub(crate) mod upload;
 
 /// Adds classes and functions to the module.
@@ -29,5 +30,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     join::register(module)?;
     like::register(module)?;
     arange::register(module)?;
+    triangle::register(module)?;
     upload::register(module)
 }
