@@ -7,6 +7,7 @@
 
 use smallvec::SmallVec;
 
+use super::special::LOGARITHM;
 use super::special::header::{Header, add_texts};
 pub use super::type_sets::{ORDER, TypeSet};
 use pygpu_base::dtype::ScalarType;
@@ -183,26 +184,6 @@ impl Output {
     }
 }
 
-/// Further names of functions in NumPy and the array API, each with the function's name in the table.
-pub const ALIASES: [(&str, &str); 16] = [
-    ("abs", "absolute"),
-    ("acos", "arccos"),
-    ("acosh", "arccosh"),
-    ("asin", "arcsin"),
-    ("asinh", "arcsinh"),
-    ("atan", "arctan"),
-    ("atan2", "arctan2"),
-    ("atanh", "arctanh"),
-    ("bitwise_invert", "invert"),
-    ("bitwise_left_shift", "left_shift"),
-    ("bitwise_not", "invert"),
-    ("bitwise_right_shift", "right_shift"),
-    ("conj", "conjugate"),
-    ("mod", "remainder"),
-    ("pow", "power"),
-    ("true_divide", "divide"),
-];
-
 /// Looks up an entry by name.
 pub fn row(name: &str) -> Option<&'static UfuncEntry> {
     TABLE.iter().find(|row| row.name == name)
@@ -259,6 +240,10 @@ impl UfuncEntry {
 
     const fn nature(self, nature: ScalarRule) -> Self {
         Self { nature, ..self }
+    }
+
+    const fn uses(self, headers: &'static [&'static Header]) -> Self {
+        Self { headers, ..self }
     }
 
     const fn fixed(self, place: usize, kind: ScalarType) -> Self {
@@ -426,7 +411,9 @@ pub static TABLE: &[UfuncEntry] = &[
     real!("log" "Compute the natural logarithm." "log({a})" 2 complex "pygpu_op::complex_log({a})" 8),
     real!("log2" "Compute the logarithm to the base 2." "pygpu_op::binary_logarithm({a})" 2 complex "pygpu_op::complex_log2({a})" 8),
     real!("log10" "Compute the logarithm to the base 10." "log10({a})" 2 complex "pygpu_op::complex_log10({a})" 8),
-    real!("log1p" "Compute log(1 + x), accurate near 0." "log1p({a})" 3 complex "pygpu_op::complex_log1p({a})" 8),
+    row!("log1p" 1 "Compute log(1 + x), accurate near 0." ARITHMETIC;
+        same(HALF, "log1p({a})").weighs(3), same(FLOAT, "log1p({a})").weighs(3), same(DOUBLE, "pygpu_special::log1p_of_double({a})").weighs(3),
+        same(COMPLEX, "pygpu_op::complex_log1p({a})").weighs(8)).uses(&[&LOGARITHM]),
     real!("sin" "Compute the sine of an angle in radians." "pygpu_op::sine({a})" 5 complex "sin({a})" 14),
     real!("cos" "Compute the cosine of an angle in radians." "pygpu_op::cosine({a})" 5 complex "cos({a})" 14),
     real!("tan" "Compute the tangent of an angle in radians." "pygpu_op::tangent({a})" [5 4 5] complex "tan({a})" 9),

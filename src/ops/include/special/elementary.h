@@ -29,14 +29,21 @@ template <class T> __device__ inline T pseudo_huber(T delta, T r) {
 template <class T> __device__ inline T xlogy(T x, T y) { return x == 0 && y == y ? (T)0 : x * log(y); }
 template <class T> __device__ inline T xlog1py(T x, T y) { return x == 0 && y == y ? (T)0 : x * log1p(y); }
 template <class T> __device__ inline T expit(T x) { return 1 / (1 + exp(-x)); }
-// Returns log(x / (1 - x)). Near x = 1/2 the logarithm is small, so the rounding of the quotient r would cause a large
-// relative error. There the remainder of the division, divided by x, is added to correct the logarithm. As x is nearly
-// 1/2, this division is replaced by a multiplication by 2.
+// Returns log(x / (1 - x)). For x / (1 - x) = 2**e * (1 + s) / (1 - s), the numerator of s is exact near x = 1/2, where
+// the logarithm is small: `lost` is the rounding error of 1 - x.
 template <class T> __device__ inline T logit(T x) {
-    T rest = 1 - x, lost = (1 - rest) - x, r = x / rest, value = log(r);
-    return r > (T)0.4 && r < (T)2.5 ? value + 2 * (fma(-r, rest, x) - r * lost) : value;
+    const bool is_tiny = x < (T)(sizeof(T) == 4 ? 1e-30 : 1e-290);
+    T rest = 1 - x, lost = (1 - rest) - x, normal = is_tiny ? x * (T)0x1p100 : x;
+    int exponent = exponent_of_ratio(normal, rest);
+    T power = inverse_power_of_2(x, exponent);
+    T s = quotient(fma(normal, power, -rest) - lost, fma(normal, power, rest)), square = s * s;
+    T value = add_log_of_power(exponent - (is_tiny ? 100 : 0), fma(s * square, rest_of_log(square), 2 * s));
+    T limit = x == 0 ? -(T)INFINITY : x == 1 ? (T)INFINITY : (T)NAN;
+    return (x > 0) & (x < 1) ? value : limit;
 }
-template <class T> __device__ inline T log_expit(T x) { return x < 0 ? x - log1p(exp(x)) : -log1p(exp(-x)); }
+template <class T> __device__ inline T log_expit(T x) {
+    return pygpu_op::add_log1p(x < 0 ? x : (T)0, (T)-1, exp(-fabs(x)));
+}
 template <class T> __device__ inline T exprel(T x) {
     if (fabs(x) < (T)(sizeof(T) == 4 ? 1e-8 : 1e-17)) return 1;
     T top = expm1(x);

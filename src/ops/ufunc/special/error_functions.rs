@@ -1,10 +1,10 @@
 //! Defines the error function, the normal distribution, and related functions.
 
 use super::header::Header;
-use super::{SpecialFunction, double, integers, real, single, small, special, xsf};
+use super::{LOGARITHM, SpecialFunction, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
-static NORMAL: Header = Header::of(include_str!("../../include/special/normal_distribution.h"), &[]);
+static NORMAL: Header = Header::of(include_str!("../../include/special/normal_distribution.h"), &[&LOGARITHM]);
 static ERROR: Header = Header::of(include_str!("../../include/special/error_functions.h"), &[&xsf::FADDEEVA]);
 
 /// Table entries of the special functions that this file defines.
@@ -47,7 +47,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[0.5, 0.975]" => "[0.0, 1.959964]"),
     special!("log_ndtr" (x) "Compute the logarithm of `ndtr`, accurate in the tails."
         "``log(ndtr(x))``"
-        [&NORMAL] &[small(None), integers(None), single("pygpu_special::log_ndtr<float>({a})", 5), double("pygpu_special::log_ndtr<double>({a})", 12)];
+        [&NORMAL] &[small(None), integers(None), single("pygpu_special::log_ndtr<float>({a})", 4), double("pygpu_special::log_ndtr<double>({a})", 8)];
         "[-40.0, 0.0]" => "[-804.608442, -0.693147]"),
     special!("ndtri_exp" (y) "Return the inverse of `log_ndtr`."
         "``log_ndtr(ndtri_exp(y)) == y``"
