@@ -1,12 +1,13 @@
 //! Defines gamma, beta and zeta functions.
 
 use super::header::Header;
-use super::{POLYNOMIAL, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
+use super::{LOGARITHM, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 static DIGAMMA_PARTS: Header =
-    Header::of(include_str!("../../include/special/gamma/digamma.h"), &[&POLYNOMIAL, &xsf::DIGAMMA]);
+    Header::of(include_str!("../../include/special/gamma/digamma.h"), &[&LOGARITHM, &xsf::DIGAMMA]);
 static LOGGAMMA: Header = Header::of(include_str!("../../include/special/gamma/loggamma.h"), &[]);
+static RGAMMA: Header = Header::of(include_str!("../../include/special/gamma/reciprocal_gamma.h"), &[&LOGARITHM]);
 static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma/gamma.h"), &[]);
 static LANCZOS: Header =
     Header::of(include_str!("../../include/special/gamma/lanczos.h"), &[&xsf::LANCZOS, &xsf::MULTIPLY_ADD]);
@@ -42,15 +43,15 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[-0.5, 1.5]" => "[-1.0, 1.0]"),
     special!("rgamma" (z) "Compute the reciprocal of the gamma function."
         "``1 / gamma(z)``"
-        [&LOGGAMMA] &[small(None), integers(None), real("({a} <= 0 && {a} == floor({a}) ? ({T})0 : 1 / tgamma({a}))", None, 12), complex("pygpu_special::rgamma({a})", 40)];
+        [&LOGGAMMA, &RGAMMA] &[small(None), integers(None), single("({a} <= 0 && {a} == floor({a}) ? ({T})0 : 1 / tgamma({a}))", 12), double("pygpu_special::rgamma({a})", 8), complex("pygpu_special::rgamma({a})", 40)];
         "[0.0, 5.0]" => "[0.0, 0.041667]"),
     special!("digamma" (z) "Compute the logarithmic derivative of the gamma function."
         "``gamma'(z) / gamma(z)``"
-        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_special::digamma({a})", 49)];
+        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_special::digamma({a})", 8)];
         "[1.0, 10.0]" => "[-0.577216, 2.251753]"),
     special!("psi" (z) "Compute the logarithmic derivative of the gamma function; the same as `digamma`."
         "``gamma'(z) / gamma(z)``"
-        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_special::digamma({a})", 52)];
+        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_special::digamma({a})", 8)];
         "[1.0, 10.0]" => "[-0.577216, 2.251753]"),
     special!("_zeta" (x, q) "Compute the Hurwitz zeta function."
         "the sum of ``(k + q)**-x`` over k from 0"
