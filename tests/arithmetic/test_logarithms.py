@@ -81,3 +81,37 @@ def test_logaddexp_matches_extended_precision_and_numpys_limits(name, dtype):
     np.testing.assert_array_equal(found[~np.isfinite(limited)], limited[~np.isfinite(limited)])
     finite = np.isfinite(limited)
     np.testing.assert_allclose(found[finite], expected[finite], rtol=limits.eps, atol=limits.eps)
+
+
+LIMITS = [0.0, -0.0, 1.0, -1.0, -2.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, 2e-300, 1.7e308, 9e307, 1e300]
+
+
+@pytest.mark.parametrize("log1p", [PyGPU.log1p, PyGPU.special.log1p], ids=["numpy", "scipy"])
+def test_log1p_matches_extended_precision_and_limits(log1p):
+    random = np.random.default_rng(1)
+    exponents = random.uniform(0, 300, 2000)
+    spread = [random.uniform(-0.99, 2, 20000), random.uniform(2, 20, 2000), 10**exponents, -(10**-exponents)]
+    x = np.concatenate([LIMITS, *spread, -1 + 10 ** -random.uniform(0, 15.9, 2000), 10**-exponents])
+    with np.errstate(all="ignore"):
+        expected = np.log1p(x.astype("longdouble"))
+        found = by_kernel(log1p, PyGPU.to_gpu(x))
+    np.testing.assert_allclose(found, expected.astype("float64"), rtol=2.3e-16, atol=0)
+    np.testing.assert_array_equal(np.signbit(found[:2]), [False, True])
+    finite = np.isfinite(expected) & (expected != 0)
+    errors = np.abs(found[finite] - expected[finite]) / np.spacing(np.abs(expected[finite].astype("float64")))
+    assert errors.max() < 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_logit_matches_extended_precision_and_limits(dtype):
+    random = np.random.default_rng(2)
+    exponents = random.uniform(0, 323 if dtype == "float64" else 45, 2000)
+    near_one = 1 - 10 ** -random.uniform(0, 15, 2000)
+    spread = [random.random(20000), 0.5 + random.uniform(-1e-3, 1e-3, 2000), 10**-exponents, near_one]
+    with np.errstate(all="ignore"):
+        x = np.concatenate([LIMITS, *spread]).astype(dtype)
+        wide = x.astype("longdouble")
+        odds = (2 * wide - 1) / (1 - wide)
+        expected = np.where(np.abs(wide - 0.5) < 0.25, np.log1p(odds), np.log(wide) - np.log1p(-wide)).astype(dtype)
+        found = by_kernel(PyGPU.special.logit, PyGPU.to_gpu(x))
+    np.testing.assert_allclose(found, expected, rtol=3 * np.finfo(dtype).eps)
