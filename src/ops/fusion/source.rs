@@ -54,7 +54,8 @@ pub(super) fn write(draft: &FusedKernelSpec<'_>, nodes: &Nodes, group: &FusionGr
     arguments.append(&mut outputs);
     let preamble = text.preambles.concat();
     let weight = text.weight.min(HEAVIEST);
-    let texts = Texts { operation: text.lines, preamble, weight, is_long: weight >= LONG, ..Texts::default() };
+    let texts =
+        Texts { operation: text.lines, preamble, weight, is_long: text.is_long || weight >= LONG, ..Texts::default() };
     Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
 }
 
@@ -113,6 +114,7 @@ struct FusedSource {
     /// kernel. Each definition occurs once.
     preambles: Vec<&'static str>,
     weight: u8,
+    is_long: bool,
     scalars: Vec<Argument>,
 }
 
@@ -161,6 +163,7 @@ impl FusedSource {
         self.lines.push_str(&format!("const {} v{operation} = {result};\n", stored_as(node.dtype.kind())));
         row.add_definitions(&mut self.preambles);
         self.weight = self.weight.saturating_add(loops.weight);
+        self.is_long |= loops.is_long;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::ufunc::ufunc_table::{HostEvaluation, Output, ScalarRule, TypeSet, Ufu
 
 /// The element types that the product functions support, i.e. every numeric type.
 static LOOPS: [UfuncGroup; 1] =
-    [UfuncGroup { kinds: TypeSet::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
+    [UfuncGroup { kinds: TypeSet::ALL, output: Output::Same, text: "", second: None, weight: 0, is_long: false }];
 
 /// One of NumPy's product functions.
 #[derive(Debug)]

@@ -13,7 +13,14 @@ use pygpu_kernel::Arguments;
 static IDENTITY: UfuncEntry = UfuncEntry {
     name: "cast",
     inputs: 1,
-    groups: &[UfuncGroup { kinds: TypeSet::ALL, output: Output::Same, text: "{a}", second: None, weight: 0 }],
+    groups: &[UfuncGroup {
+        kinds: TypeSet::ALL,
+        output: Output::Same,
+        text: "{a}",
+        second: None,
+        weight: 0,
+        is_long: false,
+    }],
     preamble: "",
     headers: &[],
     fixed: None,

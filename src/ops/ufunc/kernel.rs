@@ -195,7 +195,8 @@ fn write(
     let mut definitions = Vec::new();
     row.add_definitions(&mut definitions);
     let (preamble, weight) = (definitions.concat(), group.weight);
-    let texts = Texts { operation: lines, preamble, weight, is_long: weight >= LONG, ..Texts::default() };
+    let texts =
+        Texts { operation: lines, preamble, weight, is_long: group.is_long || weight >= LONG, ..Texts::default() };
     let options = vec![ROUNDED.to_owned()];
     Elementwise::new(format!("pygpu_{}", row.name), arguments, texts, options)
 }

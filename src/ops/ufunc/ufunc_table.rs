@@ -64,6 +64,8 @@ pub struct UfuncGroup {
     /// as many bytes. Functions that are faster with these loads have such a weight although they take longer or shorter
     /// to compile: `exp` of float64, and of float32 `pow`, `tan`, `arctan2` and the inverse hyperbolic functions.
     pub weight: u8,
+    /// Whether the computation takes as long as reading the operands, although the weight is low.
+    pub is_long: bool,
 }
 
 /// Requirements of a function on Python scalars.
@@ -215,16 +217,20 @@ const fn to(kind: ScalarType, kinds: &'static [ScalarType], text: &'static str) 
 }
 
 const fn with(kinds: &'static [ScalarType], output: Output, text: &'static str) -> UfuncGroup {
-    UfuncGroup { kinds: TypeSet::of(kinds), output, text, second: None, weight: 0 }
+    UfuncGroup { kinds: TypeSet::of(kinds), output, text, second: None, weight: 0, is_long: false }
 }
 
 const fn two(kinds: &'static [ScalarType], first: &'static str, second: Output, text: &'static str) -> UfuncGroup {
-    UfuncGroup { kinds: TypeSet::of(kinds), output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
+    UfuncGroup { second: Some((second, text)), ..with(kinds, Output::Same, first) }
 }
 
 impl UfuncGroup {
     const fn weighs(self, weight: u8) -> Self {
         Self { weight, ..self }
+    }
+
+    const fn long(self) -> Self {
+        Self { is_long: true, ..self }
     }
 }
 
@@ -301,7 +307,7 @@ pub static TABLE: &[UfuncEntry] = &[
         same(REAL, "fmod({a}, {b})").weighs(13)),
     row!("power" 2 "Raise the first operand to the power of the second." ARITHMETIC;
         same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(HALF, "pow({a}, {b})").weighs(8),
-        same(FLOAT, "pow({a}, {b})").weighs(4), same(DOUBLE, "pow({a}, {b})").weighs(8),
+        same(FLOAT, "pow({a}, {b})").weighs(4).long(), same(DOUBLE, "pow({a}, {b})").weighs(8),
         same(COMPLEX, "pygpu_op::complex_power({a}, {b})").weighs(30)).nature(ScalarRule::Power),
     row!("float_power" 2 "Raise the first operand to the power of the second, in `float64` or `complex128`." ARITHMETIC;
         same(&[Float64], "pow({a}, {b})").weighs(8), same(&[Complex128], "pygpu_op::complex_power({a}, {b})").weighs(30)),

@@ -96,7 +96,7 @@ const fn group(
         Some(second) => Some((output, second)),
         None => None,
     };
-    UfuncGroup { kinds, output, text, second, weight }
+    UfuncGroup { kinds, output, text, second, weight, is_long: false }
 }
 
 const fn function(
