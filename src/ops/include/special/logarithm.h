@@ -15,17 +15,20 @@ __device__ inline double quotient(double a, double b) {
     return fma(fma(-b, q, a), inverse, q);
 }
 
-// Returns the exponent e for which x / (y * 2**e) is from 2/3 to 3/2. The numbers are positive and not subnormal.
+// Returns the exponent e for which x / (y * 2**e) is from 2/3 to 3/2. The numbers are positive and not subnormal;
+// for other numbers, the exponent is undefined.
 __device__ inline int exponent_of_ratio(float x, float y) {
-    return (__float_as_int(x) - __float_as_int(y) + 0x400000) >> 23;
+    return (int)((unsigned)__float_as_int(x) - (unsigned)__float_as_int(y) + 0x400000) >> 23;
 }
 __device__ inline int exponent_of_ratio(double x, double y) {
-    return (__double2hiint(x) - __double2hiint(y) + 0x80000) >> 20;
+    return (int)((unsigned)__double2hiint(x) - (unsigned)__double2hiint(y) + 0x80000) >> 20;
 }
 // Returns 2**-exponent for exponents from -127 to 126, or from -1023 to 1042.
-__device__ inline float inverse_power_of_2(float, int exponent) { return __int_as_float((127 - exponent) << 23); }
+__device__ inline float inverse_power_of_2(float, int exponent) {
+    return __int_as_float((unsigned)(127 - exponent) << 23);
+}
 __device__ inline double inverse_power_of_2(double, int exponent) {
-    return __hiloint2double(exponent > 1022 ? 1 << (1042 - exponent) : (1023 - exponent) << 20, 0);
+    return __hiloint2double(exponent > 1022 ? 1u << (1042 - exponent) : (unsigned)(1023 - exponent) << 20, 0);
 }
 // Returns (log((1 + s) / (1 - s)) - 2 * s) / s**3 for the square of s, which is at most 0.04.
 __device__ inline float rest_of_log(float square) {
