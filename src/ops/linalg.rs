@@ -148,12 +148,15 @@ pub fn destroy_handles(device: Device) -> Result<()> {
     idle_handles::destroy(&IDLE_HANDLES, device, operation, |handle| solver.destroy(handle))
 }
 
-/// Enqueues a factorization on a stream.
+/// Enqueues a factorization on a stream. Returns `false` if the library has no function for it.
 ///
 /// # Errors
 /// `ValueError` and `TypeError` for unsuitable arrays; `OutOfMemory`; library errors; driver errors.
-pub fn run(solver: &Solver, request: &FactorizeRequest<'_>, stream: &Stream) -> Result<()> {
+pub fn run(solver: &Solver, request: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool> {
     let task = task(request)?;
+    if !solver.has(&task) {
+        return Ok(false);
+    }
     if task.what.waits() {
         stream_captures::refuse(
             "a factorisation by iterations (svd, eigh, eig), for which the library waits,",
@@ -191,5 +194,5 @@ pub fn run(solver: &Solver, request: &FactorizeRequest<'_>, stream: &Stream) -> 
         })
     })();
     let _ = IDLE_HANDLES.put(key, handle); // the pool of handles has no maximum size, so it never destroys a handle itself
-    done
+    done.map(|()| true)
 }

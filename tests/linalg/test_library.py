@@ -14,7 +14,7 @@ import pytest
 
 import PyGPU
 import simulated_driver
-from linear_algebra import adjoint, close, sample_matrix
+from linear_algebra import adjoint, close, hermitian, sample_matrix
 from PyGPU import linalg
 from PyGPU._linalg import small_matrices, solver_library
 from support import on_cpu
@@ -37,14 +37,26 @@ def no_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small_matrices, "fits", lambda *_: False)
 
 
-def fails(library: str, name: str, code: int) -> None:
-    """Make the next call of the function `name` in a replacement library return the error `code`."""
+def replacement(library: str) -> ctypes.CDLL:
+    """Open the replacement of a vendor's library."""
     files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
-    stand_in = ctypes.CDLL(files[library])
-    stand_in.sim_library_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
-    stand_in.sim_library_fault(name.encode(), 1, code)
+    opened = ctypes.CDLL(files[library])
+    opened.sim_library_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    opened.sim_library_calls.argtypes = [ctypes.c_char_p]
+    opened.sim_library_calls.restype = ctypes.c_uint64
+    return opened
+
+
+def fails(library: str, name: str, code: int) -> None:
+    """Make the next call of the function `name` in a replacement library return the error `code`."""
+    replacement(library).sim_library_fault(name.encode(), 1, code)
+
+
+def solver_calls(name: str) -> int:
+    """Return the number of calls of a function in the replacement solver library."""
+    return int(replacement("solver").sim_library_calls(name.encode()))
 
 
 def test_error_of_solver_library_contains_status_name() -> None:
@@ -111,6 +123,32 @@ def test_svd_is_accurate_if_library_returns_inaccurate_vectors(
     np.testing.assert_allclose(s, np.linalg.svd(a, compute_uv=False), rtol=1e-10)
     np.testing.assert_allclose(adjoint(u) @ u, np.broadcast_to(np.eye(4), (2, 4, 4)), atol=1e-10)
     np.testing.assert_allclose(vh @ adjoint(vh), np.broadcast_to(np.eye(4), (2, 4, 4)), atol=1e-10)
+
+
+@pytest.mark.parametrize(("side", "triangle"), [(5, "L"), (40, "U")])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_stack_of_symmetric_matrices_is_one_call_of_cusolver(side: int, triangle: str, dtype: str) -> None:
+    a = hermitian(dtype, 3, side, side)
+    is_cuda = PyGPU.backend_name() == "cuda"
+    name, expected = ("XsyevBatched", 1) if is_cuda else ("syevjBatched", 1) if side <= 32 else ("syevd", 3)
+    before = solver_calls(name)
+    w, v = (result.get() for result in linalg.eigh(PyGPU.to_gpu(a), triangle))
+    assert solver_calls(name) - before == expected
+    close(w, np.linalg.eigvalsh(a))
+    close(a @ v, v * w[:, None, :].astype(dtype))
+    close(linalg.eigvalsh(PyGPU.to_gpu(a), triangle), w)
+
+
+@pytest.mark.enough_on("cuda")
+@pytest.mark.skipif(PyGPU.backend_name() != "cuda", reason="hipSOLVER has no such function")
+def test_stack_that_cusolver_refuses_is_computed_in_parts() -> None:
+    a = hermitian("float64", 5, 4, 4)
+    before = solver_calls("XsyevBatched")
+    fails("solver", "XsyevBatched_bufferSize", 3)
+    w, v = (result.get() for result in linalg.eigh(PyGPU.to_gpu(a)))
+    assert solver_calls("XsyevBatched") - before == 2
+    close(w, np.linalg.eigvalsh(a))
+    close(a @ v, v * w[:, None, :])
 
 
 @pytest.mark.enough_on("cuda")

@@ -20,7 +20,7 @@ SMALL = 32
 """Maximum number of rows or columns for which a stack of matrices is factorised in one batch, by rotations."""
 
 _SMALL_CHOLESKY = 256
-_SMALL_LU = 512
+_MEDIUM = 512
 
 
 def _empty(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GPUArray:
@@ -42,6 +42,11 @@ def check(info: _core.GPUArray, sentence: str) -> None:
 def succeeded(info: _core.GPUArray) -> bool:
     """Return whether all matrices were factorised; return true in a capture, where the host cannot wait."""
     return _core.current_stream(info.device).is_capturing or not info.get().any()
+
+
+def _fills_device(batch: int, n: int) -> bool:
+    """Return whether one call for a stack is faster than one call per matrix, which uses the whole device if large."""
+    return batch > 1 and n <= min(_MEDIUM, batch * SMALL)
 
 
 def by_numpy(name: str, *arguments: Any, **keywords: Any) -> Any:
@@ -74,9 +79,7 @@ def lu(a: _core.GPUArray) -> LU:
     """Factorise a stack of square matrices in place into triangular factors."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
-    # Large matrices are factorised one after the other, because each factorisation uses the whole device.
-    # Small matrices are factorised in one batch, because separate launches would take longer.
-    if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
+    if _fills_device(batch, n):
         addresses = _addresses(a)
         if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):
             return LU(a, pivots, info, addresses)
@@ -129,8 +132,9 @@ def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArr
     """Return the eigenvalues and the status of each matrix; overwrite the matrices by the eigenvectors."""
     shape, batch, n, _ = _stack(a)
     w, info = _empty(a, (*shape, n), real_type(a.dtype)), _empty(a, shape, "int32")
-    name = "eigh_of_many" if batch > 1 and n <= SMALL else "eigh"
-    _core._factorize(name, [a, w, info], batch, [n, n, 0], is_lower, vectors)
+    operands = [a, w, info], batch, [n, n, 0], is_lower, vectors
+    if not (_fills_device(batch, n) and _core._factorize("eigh_of_many", *operands)):
+        _core._factorize("eigh", *operands)
     return w, info
 
 

@@ -15,10 +15,14 @@ pub struct SolverWorkspace {
     pub bytes: usize,
     /// Size of the host memory in bytes.
     pub host: usize,
+    /// Number of matrices that one call of `XsyevBatched` computes.
+    batch: usize,
 }
 
 /// Alignment in bytes of each part of a workspace.
 const ALIGNMENT: usize = 256;
+/// Maximum number of rows for which `syevjBatched` uses a fast algorithm.
+const JACOBI_ROWS: usize = 32;
 
 fn pointer(address: usize) -> P {
     std::ptr::with_exposed_provenance_mut(address)
@@ -71,6 +75,24 @@ macro_rules! geev {
     }};
 }
 
+/// Calls a function for eigenvalues of a stack of symmetric matrices. The function's first arguments are the matrices
+/// and their eigenvalues.
+macro_rules! syev_batched {
+    (
+        $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, [$lower:ident, $vectors:ident],
+        [$a:ident, $w:ident], $($more:expr),*
+    ) => {{
+        let (kind, of_values, n) = ($task.element.number(), $task.element.real().number(), $task.n as i64);
+        let choices = $solver.choices();
+        let (mode, triangle) = (choices.vectors($vectors), choices.triangle($lower));
+        let (own, params) = ($handle.own, $handle.params);
+        call!(
+            $solver, $solver.functions.$function, $name, own, params, mode, triangle, n, kind, $a, n, of_values, $w, kind,
+            $($more),*
+        )
+    }};
+}
+
 /// Addresses of one matrix of the batch and of the results for this matrix, taken from the task's arrays.
 struct At<'a> {
     task: &'a Factorization,
@@ -104,6 +126,17 @@ impl Solver {
         Choices { is_hip: self.kind == BackendKind::Hip }
     }
 
+    /// Returns whether the library computes eigenvalues of stacks of symmetric matrices of any size.
+    fn has_syev_batched(&self) -> bool {
+        self.kind == BackendKind::Cuda && self.functions.syev_batched.is_some()
+    }
+
+    /// Returns whether the library has a function for a factorization task.
+    pub fn has(&self, task: &Factorization) -> bool {
+        let is_stack_of_symmetric = matches!(task.what, FactorizationKind::EighOfMany { .. });
+        !is_stack_of_symmetric || task.n <= JACOBI_ROWS || self.has_syev_batched()
+    }
+
     /// Returns the sizes of the workspace that a factorization task needs. The handle's device must be current.
     ///
     /// # Errors
@@ -134,6 +167,9 @@ impl Solver {
             FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 call!(self, typed.syevd_size, "syevd_bufferSize", own, mode, triangle, n, a, n, b, &mut lwork)?;
+            }
+            FactorizationKind::EighOfMany { lower, vectors } if self.has_syev_batched() => {
+                return self.room_of_symmetric_stack(handle, task, [lower, vectors]);
             }
             FactorizationKind::EighOfMany { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
@@ -205,7 +241,7 @@ impl Solver {
         }
         let lwork = usize::try_from(lwork).unwrap_or(0);
         let bytes = (lwork * task.element.bytes()).next_multiple_of(ALIGNMENT) + more;
-        Ok(SolverWorkspace { lwork, bytes, host: 0 })
+        Ok(SolverWorkspace { lwork, bytes, ..Default::default() })
     }
 
     /// Enqueues a factorization task on a stream. The handle's device must be current.
@@ -227,6 +263,9 @@ impl Solver {
         call!(self, self.functions.set_stream, "SetStream", handle.own, pointer(stream.0))?;
         let at = At::new(task);
         match task.what {
+            FactorizationKind::EighOfMany { lower, vectors } if self.has_syev_batched() => {
+                self.eigh_of_stack(handle, (task, &at), [lower, vectors], room, host)
+            }
             FactorizationKind::CholeskyOfMany { .. }
             | FactorizationKind::EighOfMany { .. }
             | FactorizationKind::SvdOfMany { .. } => self.all_at_once(handle, task, at.matrix(0), room),
@@ -362,7 +401,75 @@ impl Solver {
         let [a, w, v, ..] = At::new(task).matrix(0);
         let (mut bytes, mut host) = (0, 0);
         geev!(self, geev_size, "Xgeev_bufferSize", handle, task, vectors, [a, w, v], &mut bytes, &mut host)?;
-        Ok(SolverWorkspace { lwork: 0, bytes, host })
+        Ok(SolverWorkspace { bytes, host, ..Default::default() })
+    }
+
+    /// Returns the workspace for a stack of symmetric matrices, and the number of matrices per call. The library limits
+    /// the number of elements to 32 bits. Some versions also refuse stacks of 32768 and more matrices.
+    fn room_of_symmetric_stack(
+        &self,
+        handle: &SolverHandle,
+        task: &Factorization,
+        [lower, vectors]: [bool; 2],
+    ) -> Result<SolverWorkspace> {
+        let [a, w, ..] = At::new(task).matrix(0);
+        let room_of = |batch: usize| {
+            let (mut bytes, mut host) = (0, 0);
+            syev_batched!(
+                self,
+                syev_batched_size,
+                "XsyevBatched_bufferSize",
+                handle,
+                task,
+                [lower, vectors],
+                [a, w],
+                &mut bytes,
+                &mut host,
+                batch as i64
+            )
+            .map(|()| SolverWorkspace { bytes, host, batch, ..Default::default() })
+        };
+        let mut batch = task.batch.min(I::MAX as usize / (task.n * task.n)).max(1);
+        let room = loop {
+            match room_of(batch) {
+                Ok(room) => break room,
+                Err(error) if batch == 1 => return Err(error),
+                Err(_) => batch = batch.div_ceil(2),
+            }
+        };
+        let rest = task.batch % batch;
+        let last = if rest > 0 { room_of(rest)? } else { room };
+        Ok(SolverWorkspace { bytes: room.bytes.max(last.bytes), host: room.host.max(last.host), ..room })
+    }
+
+    fn eigh_of_stack(
+        &self,
+        handle: &SolverHandle,
+        (task, at): (&Factorization, &At<'_>),
+        [lower, vectors]: [bool; 2],
+        (room, address): (SolverWorkspace, usize),
+        host: &mut [u8],
+    ) -> Result<()> {
+        let (work, in_host, bytes) = (pointer(address), host.as_mut_ptr().cast(), host.len());
+        (0..task.batch).step_by(room.batch).try_for_each(|first| {
+            let [a, w, info, ..] = at.matrix(first);
+            let batch = room.batch.min(task.batch - first) as i64;
+            syev_batched!(
+                self,
+                syev_batched,
+                "XsyevBatched",
+                handle,
+                task,
+                [lower, vectors],
+                [a, w],
+                work,
+                room.bytes,
+                in_host,
+                bytes,
+                info,
+                batch
+            )
+        })
     }
 
     fn eig(

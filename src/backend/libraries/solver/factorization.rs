@@ -41,7 +41,7 @@ pub enum FactorizationKind {
         /// Whether to compute eigenvectors.
         vectors: bool,
     },
-    /// Eigenvalues of a batch of small symmetric matrices.
+    /// Eigenvalues of a batch of symmetric matrices.
     EighOfMany {
         /// Whether the lower triangles are read, instead of the upper ones.
         lower: bool,

@@ -1,7 +1,7 @@
 //! Factorises dense column-major matrices by cuSOLVER or hipSOLVER.
 //!
-//! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except the function for
-//! eigenvalues of a general matrix. The constants for options differ between the libraries. [`Factorization`] describes
+//! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except the functions for
+//! eigenvalues of a general matrix and of a stack of symmetric matrices. The constants for options differ between the libraries. [`Factorization`] describes
 //! the operation and its memory, [`Solver::run`] executes it.
 
 mod calls;
@@ -35,6 +35,14 @@ type GeevSize = unsafe extern "C" fn(
 type Geev = unsafe extern "C" fn(
     P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, i64, u32, P, i64, u32, P, usize, P, usize, P,
 ) -> u32;
+#[rustfmt::skip]
+type SyevBatchedSize = unsafe extern "C" fn(
+    P, P, u32, u32, i64, u32, P, i64, u32, P, u32, *mut usize, *mut usize, i64,
+) -> u32;
+#[rustfmt::skip]
+type SyevBatched = unsafe extern "C" fn(
+    P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, usize, P, usize, P, i64,
+) -> u32;
 
 functions! {
     create: CreateFn = "cusolverDnCreate", "hipsolverDnCreate";
@@ -48,6 +56,9 @@ functions! {
     destroy_params: DestroyFn = "cusolverDnDestroyParams", "hipsolverDnDestroyParams";
     geev_size: GeevSize = "cusolverDnXgeev_bufferSize", "hipsolverDnXgeev_bufferSize";
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
+    syev_batched_size: SyevBatchedSize =
+        "cusolverDnXsyevBatched_bufferSize", "hipsolverDnXsyevBatched_bufferSize";
+    syev_batched: SyevBatched = "cusolverDnXsyevBatched", "hipsolverDnXsyevBatched";
 }
 
 /// Declares library functions that exist for each element type. The function for a complex type may have another name
@@ -138,6 +149,14 @@ impl Element {
     /// Returns the size in bytes of an element, or of the real part of a complex element.
     pub const fn real_bytes(self) -> usize {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
+    }
+
+    /// Returns the real element type with the same precision.
+    pub const fn real(self) -> Self {
+        match self {
+            Self::Float32 | Self::Complex64 => Self::Float32,
+            Self::Float64 | Self::Complex128 => Self::Float64,
+        }
     }
 
     /// Returns the complex element type with the same precision.

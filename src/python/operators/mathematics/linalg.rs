@@ -49,8 +49,7 @@ fn _factorize(
             py.without_gil(|| libraries::solver(backend.kind(), backend.driver_version(), &search_paths))?
         }
     };
-    py.without_gil(|| linalg::run(solver, &request, &stream))?;
-    Ok(true)
+    Ok(py.without_gil(|| linalg::run(solver, &request, &stream))?)
 }
 
 /// Compute a stack of small matrices by one kernel: "cholesky", "cholesky_upper", "solve" or "inverse".

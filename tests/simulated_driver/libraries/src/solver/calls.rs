@@ -231,6 +231,47 @@ pub fn syevj_batched(
     })
 }
 
+/// Workspace size in bytes that `XsyevBatched` reports for a stack, on the device and on the host.
+const ROOM_OF_STACK: usize = 64;
+
+/// Writes the sizes of the workspace for `batch` matrices.
+pub fn syev_batched_size(n: i64, batch: i64, device: *mut usize, host: *mut usize) -> u32 {
+    if let Some(code) = crate::faults::begin("XsyevBatched_bufferSize") {
+        return code;
+    }
+    if n <= 0 || batch <= 0 || n * n * batch > i32::MAX.into() {
+        return INVALID_VALUE;
+    }
+    // SAFETY: the caller of the C function guarantees writable out-parameters.
+    unsafe {
+        device.write(ROOM_OF_STACK * batch as usize);
+        host.write(ROOM_OF_STACK * batch as usize);
+    }
+    SUCCESS
+}
+
+pub fn syev_batched(
+    own: Of,
+    (mode, uplo): (u32, u32),
+    n: i64,
+    (a, lda): (u64, i64),
+    w: u64,
+    rooms: [(u64, usize); 2],
+    info: u64,
+    batch: i64,
+) -> u32 {
+    let (mode, is_lower) = (vectors(own.vendor, mode), triangle(own.vendor, uplo));
+    let has_room = rooms.iter().all(|&(address, bytes)| address != 0 && bytes >= ROOM_OF_STACK * batch as usize);
+    let is_right = a != 0 && w != 0 && n > 0 && lda == n && n * n * batch <= i32::MAX.into() && has_room;
+    let (n, batch) = (n as i32, batch as i32);
+    calls(own, "XsyevBatched", is_right && mode.is_some() && is_lower.is_some(), info, batch, move |number| {
+        let a = a + number * (n * n) as u64 * own.of.bytes();
+        let w = w + number * n as u64 * own.of.parts().bytes();
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
+        unsafe { eigh(own.of, a, n, n, w, is_lower == Some(true), mode == Some(true)) }
+    })
+}
+
 /// Holds the addresses to which a singular value decomposition writes its results.
 #[derive(Clone, Copy)]
 pub struct Sides {

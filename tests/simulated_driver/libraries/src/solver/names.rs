@@ -154,22 +154,51 @@ pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
     0
 }
 
+/// Returns the element type with a number of `cudaDataType`.
+fn numbered(number: u32) -> Option<Type> {
+    let letter = match number {
+        0 => b'S',
+        1 => b'D',
+        4 => b'C',
+        5 => b'Z',
+        _ => return None,
+    };
+    Some(Type::named(letter))
+}
+
 #[unsafe(no_mangle)]
 #[rustfmt::skip]
 pub unsafe extern "C" fn cusolverDnXgeev(
     h: u64, p: u64, l: u32, r: u32, n: i64, ta: u32, a: u64, lda: i64, tw: u32, w: u64, _tl: u32, _vl: u64, _ldl: i64,
     tr: u32, v: u64, ldv: i64, tc: u32, room: u64, bytes: usize, host: *mut u8, of_host: usize, info: u64,
 ) -> u32 {
-    let of = match ta {
-        0 => Type::named(b'S'),
-        1 => Type::named(b'D'),
-        4 => Type::named(b'C'),
-        5 => Type::named(b'Z'),
-        _ => return 3,
-    };
+    let Some(of) = numbered(ta) else { return 3 };
     let is_right = tw == ta | 4 && tr == ta && tc == ta && l == 0 && p != 0 && room != 0 && bytes >= ROOM;
     if !is_right || host.is_null() || of_host < ROOM {
         return 3;
     }
     calls::geev(Of { vendor: Vendor::Nvidia, of, handle: h }, n, (a, lda), w, (if r == 1 { v } else { 0 }, ldv), info)
+}
+
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+pub unsafe extern "C" fn cusolverDnXsyevBatched_bufferSize(
+    _h: u64, _p: u64, _z: u32, _u: u32, n: i64, _ta: u32, _a: u64, _lda: i64, _tw: u32, _w: u64, _tc: u32, device: *mut usize,
+    host: *mut usize, b: i64,
+) -> u32 {
+    calls::syev_batched_size(n, b, device, host)
+}
+
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+pub unsafe extern "C" fn cusolverDnXsyevBatched(
+    h: u64, p: u64, z: u32, u: u32, n: i64, ta: u32, a: u64, lda: i64, tw: u32, w: u64, tc: u32, room: u64, bytes: usize,
+    host: u64, of_host: usize, i: u64, b: i64,
+) -> u32 {
+    let Some(of) = numbered(ta) else { return 3 };
+    if tw != ta & 1 || tc != ta || p == 0 {
+        return 3;
+    }
+    let own = Of { vendor: Vendor::Nvidia, of, handle: h };
+    calls::syev_batched(own, (z, u), n, (a, lda), w, [(room, bytes), (host, of_host)], i, b)
 }
