@@ -51,79 +51,118 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_cholesky
     }
 }
 #else
+// Number of parts of a column, each of which one thread searches for the pivot.
+#define PYGPU_PARTS 8
+
+// Subtracts `factors[i * step] * value` from `target[i * step]` for every `stride`-th i from `first` to `end` - 1. Four
+// elements are read before the first is written, because a thread otherwise waits for each element separately.
+__device__ inline void pygpu_subtract_column(
+    pygpu_type *target, const pygpu_type *factors, pygpu_type value, int step, int first, int end, int stride) {
+    int i = first;
+    for (; i + 3 * stride < end; i += 4 * stride) {
+        const int at[4] = {i * step, (i + stride) * step, (i + 2 * stride) * step, (i + 3 * stride) * step};
+        const pygpu_type others[4] = {factors[at[0]], factors[at[1]], factors[at[2]], factors[at[3]]};
+        const pygpu_type own[4] = {target[at[0]], target[at[1]], target[at[2]], target[at[3]]};
+        target[at[0]] = own[0] - others[0] * value;
+        target[at[1]] = own[1] - others[1] * value;
+        target[at[2]] = own[2] - others[2] * value;
+        target[at[3]] = own[3] - others[3] * value;
+    }
+    for (; i < end; i += stride) target[i * step] -= factors[i * step] * value;
+}
+
 // Solves linear systems by LU factors with partial pivoting, and overwrites the right sides by the solutions. PYGPU_INVERSE
 // takes the columns of the identity as right sides. A matrix with a zero pivot has a solution that is not finite.
+//
+// The threads form rows of `lanes`, a power of two: a lane computes columns, and each row of threads a part of the rows.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_solve(
-    const pygpu_type *a, pygpu_type *b, int *info, long long batch, int n, int columns, int is_transposed) {
-    __shared__ pygpu_real sizes[PYGPU_SIDE];
-    __shared__ int rows[PYGPU_SIDE];
+    const pygpu_type *__restrict__ a, pygpu_type *__restrict__ b, int *info, long long batch, int n, int columns,
+    int is_transposed) {
+    __shared__ pygpu_real sizes[PYGPU_PARTS];
+    __shared__ int rows[PYGPU_PARTS];
+    __shared__ double pivot_room[2 * PYGPU_PARTS];
+    pygpu_type *pivots = (pygpu_type *)pivot_room;
     pygpu_type *own = (pygpu_type *)pygpu_room;
-    const int all = n + columns, width = all | 1;
-    int span = 1;  // The smallest power of two that is at least n.
-    while (span < n) span *= 2;
+    const int all = n + columns, width = all | 1, thread = threadIdx.x;
+    const int lane = thread % 32, group = thread / 32, groups = PYGPU_THREADS / 32;
+    int right_lanes = 1;
+    while (right_lanes < 32 && right_lanes < columns) right_lanes *= 2;
+    const int right_lane = thread & (right_lanes - 1), right_group = thread / right_lanes;
+    const int right_groups = PYGPU_THREADS / right_lanes;
     for (long long matrix = blockIdx.x; matrix < batch; matrix += gridDim.x) {
         const pygpu_type *from = a + matrix * n * n;
         pygpu_type *right = b + matrix * n * columns;
-        for (int at = threadIdx.x; at < n * n; at += PYGPU_THREADS) {
+#pragma unroll 4
+        for (int at = thread; at < n * n; at += PYGPU_THREADS) {
             const int row = at / n, column = at - row * n;
             own[is_transposed ? column * width + row : row * width + column] = from[at];
         }
-        for (int at = threadIdx.x; at < n * columns; at += PYGPU_THREADS) {
+#pragma unroll 4
+        for (int at = thread; at < n * columns; at += PYGPU_THREADS) {
             const int row = at / columns, column = at - row * columns;
             own[row * width + n + column] = PYGPU_INVERSE ? pygpu_type(row == column) : right[at];
         }
         __syncthreads();
         int failed = 0;
         for (int k = 0; k < n; k++) {
-            for (int i = threadIdx.x; i < span; i += PYGPU_THREADS) {
-                sizes[i] = i < k || i >= n ? pygpu_real(-1) : pygpu_real(PYGPU_SIZE(own[i * width + k]));
-                rows[i] = i < n ? i : k;
+            if (thread < PYGPU_PARTS) {
+                pygpu_real largest = -1;
+                int chosen = k;
+                for (int i = k + thread; i < n; i += PYGPU_PARTS) {
+                    const pygpu_real size = PYGPU_SIZE(own[i * width + k]);
+                    if (size > largest) {
+                        largest = size;
+                        chosen = i;
+                    }
+                }
+                sizes[thread] = largest;
+                rows[thread] = chosen;
+                pivots[thread] = own[chosen * width + k];
             }
             __syncthreads();
             // Of equal sizes the first row is taken, as LAPACK does.
-            for (int half = span / 2; half; half /= 2) {
-                for (int i = threadIdx.x; i < half; i += PYGPU_THREADS) {
-                    const bool is_larger = sizes[i + half] > sizes[i];
-                    if (is_larger || (sizes[i + half] == sizes[i] && rows[i + half] < rows[i])) {
-                        sizes[i] = sizes[i + half];
-                        rows[i] = rows[i + half];
-                    }
+            pygpu_real largest = sizes[0];
+            int chosen = rows[0];
+            pygpu_type pivot = pivots[0];
+            for (int part = 1; part < PYGPU_PARTS; part++)
+                if (sizes[part] > largest || (sizes[part] == largest && rows[part] < chosen)) {
+                    largest = sizes[part];
+                    chosen = rows[part];
+                    pivot = pivots[part];
                 }
-                __syncthreads();
-            }
-            const int chosen = rows[0] < k ? k : rows[0];
+            if (PYGPU_SIZE(pivot) == 0 && !failed) failed = k + 1;
+            // Rows k and `chosen` are exchanged, and column k is divided by the pivot.
             if (chosen != k)
-                for (int j = k + threadIdx.x; j < all; j += PYGPU_THREADS) {
+                for (int j = k + 1 + thread; j < all; j += PYGPU_THREADS) {
                     const pygpu_type kept = own[k * width + j];
                     own[k * width + j] = own[chosen * width + j];
                     own[chosen * width + j] = kept;
                 }
-            __syncthreads();
-            const pygpu_type pivot = own[k * width + k];
-            if (PYGPU_SIZE(pivot) == 0 && !failed) failed = k + 1;
-            for (int i = k + 1 + threadIdx.x; i < n; i += PYGPU_THREADS) own[i * width + k] = own[i * width + k] / pivot;
-            __syncthreads();
-            for (int j = k + 1 + threadIdx.x; j < all; j += PYGPU_THREADS) {
-                const pygpu_type value = own[k * width + j];
-                for (int i = k + 1; i < n; i++) own[i * width + j] -= own[i * width + k] * value;
+            for (int i = k + thread; i < n; i += PYGPU_THREADS) {
+                if (i == k) {
+                    if (chosen != k) own[chosen * width + k] = own[k * width + k] / pivot;
+                    own[k * width + k] = pivot;
+                } else if (i != chosen) {
+                    own[i * width + k] = own[i * width + k] / pivot;
+                }
             }
             __syncthreads();
+            for (int j = k + 1 + lane; j < all; j += 32)
+                pygpu_subtract_column(own + j, own + k, own[k * width + j], width, k + 1 + group, n, groups);
+            __syncthreads();
         }
-        for (int k = n - 1; k >= 0; k--) {
+        // A row of the right sides is divided by its pivot wherever it is read, so that no thread waits for the quotient.
+        for (int k = n - 1; k > 0; k--) {
             const pygpu_type pivot = own[k * width + k];
-            for (int j = n + threadIdx.x; j < all; j += PYGPU_THREADS) own[k * width + j] = own[k * width + j] / pivot;
-            __syncthreads();
-            for (int at = threadIdx.x; at < k * columns; at += PYGPU_THREADS) {
-                const int i = at / columns, j = n + at - i * columns;
-                own[i * width + j] -= own[i * width + k] * own[k * width + j];
-            }
+            for (int j = n + right_lane; j < all; j += right_lanes)
+                pygpu_subtract_column(own + j, own + k, own[k * width + j] / pivot, width, right_group, k, right_groups);
             __syncthreads();
         }
-        for (int at = threadIdx.x; at < n * columns; at += PYGPU_THREADS) {
+        for (int at = thread; at < n * columns; at += PYGPU_THREADS) {
             const int row = at / columns, column = at - row * columns;
-            right[at] = own[row * width + n + column];
+            right[at] = own[row * width + n + column] / own[row * width + row];
         }
-        if (threadIdx.x == 0) info[matrix] = failed;
+        if (thread == 0) info[matrix] = failed;
         __syncthreads();
     }
 }

@@ -20,7 +20,7 @@ const TEXT: &str = include_str!("small_matrices.cu");
 /// Maximum number of rows of a matrix.
 const SIDE: usize = 64;
 /// Maximum size in bytes of a matrix and its right sides in shared memory. Every device permits blocks with 48 KiB without
-/// an opt-in, of which the kernels also need up to 768 bytes for the search for pivots.
+/// an opt-in, of which the kernels also need up to 224 bytes for the search for pivots.
 const ROOM: usize = 47 << 10;
 /// Maximum number of thread blocks; a block computes several matrices of a larger stack.
 const BLOCKS: usize = 1 << 20;
@@ -87,11 +87,15 @@ pub fn fits(task: SmallTask, kind: ScalarType, sizes: [usize; 2]) -> bool {
     (1..=SIDE).contains(&rows) && (1..=ROOM).contains(&columns) && rows * task.width(sizes) * itemsize <= ROOM
 }
 
-/// Returns the number of threads of a block: one for each row or column, in whole warps.
+/// Returns the number of threads of a block, in whole warps: one for each row of a triangle, or one for each 16 elements of
+/// a system, because a thread of an elimination reads 4 elements at a time.
 fn threads(task: SmallTask, sizes: [usize; 2]) -> u32 {
     let [rows, columns] = sizes;
-    let needed = if matches!(task, SmallTask::Cholesky { .. }) { rows } else { rows + columns };
-    needed.next_power_of_two().clamp(32, 128) as u32
+    let (needed, most) = match task {
+        SmallTask::Cholesky { .. } => (rows, 128),
+        SmallTask::Solve | SmallTask::Inverse => (rows * (rows + columns) / 16, 256),
+    };
+    needed.next_power_of_two().clamp(32, most) as u32
 }
 
 fn source(task: SmallTask, kind: ScalarType, threads: u32) -> KernelSource {
@@ -105,7 +109,7 @@ fn source(task: SmallTask, kind: ScalarType, threads: u32) -> KernelSource {
     let is = |condition: bool| u8::from(condition);
     let definitions = format!(
         "typedef {own} pygpu_type;\ntypedef {real} pygpu_real;\n#define PYGPU_CONJ(x) {conjugate}\n#define PYGPU_REAL(x) {part}\n\
-         #define PYGPU_SIZE(x) {size}\n#define PYGPU_THREADS {threads}\n#define PYGPU_SIDE {SIDE}\n#define PYGPU_CHOLESKY {}\n\
+         #define PYGPU_SIZE(x) {size}\n#define PYGPU_THREADS {threads}\n#define PYGPU_CHOLESKY {}\n\
          #define PYGPU_UPPER {}\n#define PYGPU_INVERSE {}\n",
         is(matches!(task, SmallTask::Cholesky { .. })),
         is(task == SmallTask::Cholesky { upper: true }),
@@ -157,7 +161,7 @@ pub fn run(request: &SmallRequest<'_>, stream: &Stream) -> Result<()> {
         SmallTask::Solve => 2,
         SmallTask::Inverse => 3,
     };
-    let key = [mode, kind as u8, threads as u8];
+    let key = [mode, kind as u8, threads.ilog2() as u8];
     let function = COMPILED.function(stream.device(), &key, task.kernel_name(), || source(*task, kind, threads))?;
     let [rows, columns] = *sizes;
     let mut arguments = Arguments::new();
