@@ -2,8 +2,10 @@
 //! order of a stream.
 
 mod small_matrices;
+mod small_refinement;
 
 pub use small_matrices::{SmallRequest, SmallTask, fits, run as run_small};
+pub use small_refinement::{RefinementRequest, run as run_refinement};
 
 use crate::idle_handles;
 use crate::product::{with_blas, workspace_of};

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import PyGPU
+import simulated_driver
 from linear_algebra import adjoint, close, hermitian, sample_matrix
 from PyGPU import _core, linalg
-from PyGPU._linalg import small_matrices, solver_library
+from PyGPU._linalg import factorizations, small_matrices, solver_library
 from support import of_few, on_cpu
 
 pytestmark = pytest.mark.skipif(on_cpu(), reason="NumPy computes there")
@@ -96,6 +97,65 @@ def test_status_of_small_matrices_is_number_of_failed_column() -> None:
     assert inverses is not None
     assert inverses[1].tolist() == [0, 3, 1, 0]
     assert not np.isfinite(inverses[0].get()[1:3]).all(axis=(1, 2)).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(3, 1, 1), (2, 7, 8), (2, 2, 16, 9), (2, 9, 16), (32, 17), (2, 20, 32)], ids=str)
+def test_refined_singular_vectors_match_those_of_general_method(shape: tuple[int, ...], dtype: str) -> None:
+    a = sample_matrix(dtype, *shape)
+    u, _, vh = np.linalg.svd(a)
+    m, n = shape[-2:]
+    # Vectors of other lengths than 1; the refinement of several steps yields vectors of length 1.
+    left, right = (1 + 1e-3) * u, (1 - 1e-3) * adjoint(vh)
+    for count, is_transposed in (((m, n), False), ((min(m, n),) * 2, True)):
+        array = PyGPU.to_gpu(a)
+        if is_transposed:
+            array = PyGPU.to_gpu(np.ascontiguousarray(a.swapaxes(-1, -2))).swapaxes(-1, -2)
+        rows = tuple(
+            PyGPU.to_gpu(np.ascontiguousarray((vectors.conj() if is_transposed else vectors).swapaxes(-1, -2)))
+            for vectors in (left.astype(dtype), right.astype(dtype))
+        )
+        refined = small_matrices.refine(array, rows, is_transposed, count)
+        if np.dtype(dtype).itemsize == 16 and max(m, n) > 16:
+            assert refined is None  # Too large for the shared memory of a block.
+            continue
+        assert refined is not None
+        general = factorizations._refined(
+            array, PyGPU.to_gpu(left[..., : count[0]].astype(dtype)), PyGPU.to_gpu(adjoint(right)[..., : count[1], :])
+        )
+        for ours, others in zip(refined, general, strict=True):
+            close(ours, others.get())
+
+
+def test_refinement_rejects_arrays_of_other_sizes_and_types() -> None:
+    a, values = PyGPU.ones((2, 3, 4)), PyGPU.zeros((2, 3))
+    left, right = PyGPU.ones((2, 3, 3)), PyGPU.ones((2, 4, 4))
+    assert _core._refine_small([a, left, right, left.copy(), values, right.copy()], False, False)
+    with pytest.raises(ValueError, match="6 arrays, and 2 were given"):
+        _core._refine_small([a, left], False, False)
+    for arrays in (
+        [a, left[:, :2].copy(), right, left.copy(), values, right.copy()],
+        [a, left, right.astype("float32"), left.copy(), values, right.copy()],
+        [a, left, right, PyGPU.ones((2, 3, 4)), values, right.copy()],
+        [a, left, right, left.copy(), values.astype("float32"), right.copy()],
+        [a, left, right.swapaxes(1, 2), left.copy(), values, right.copy()],
+    ):
+        with pytest.raises(ValueError, match="another size or type"):
+            _core._refine_small(arrays, False, False)
+    assert not _core._refine_small([PyGPU.ones((33, 3)), left, right, left, values, right], False, False)
+
+
+@pytest.mark.skipif(simulated_driver.driver() is None, reason="counts launches")
+@pytest.mark.enough_on("cuda")
+def test_svd_of_small_stack_launches_one_kernel_after_library() -> None:
+    a = PyGPU.to_gpu(sample_matrix("float32", 3, 6, 4))
+    driver = simulated_driver.driver()
+    assert driver is not None
+    name = "hipModuleLaunchKernel" if driver.is_hip else "cuLaunchKernel"
+    linalg.svd(a)
+    before = driver.call_count(name)
+    linalg.svd(a)
+    assert driver.call_count(name) - before == 2  # The other one tests for infinities and NaN.
 
 
 def test_native_function_rejects_arrays_of_other_sizes_and_types() -> None:

@@ -179,11 +179,19 @@ def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDR
     matrices, is_transposed = copy_in_memory_order(a, dtype)
     # The singular vectors are always computed, because `_refined` computes the singular values from the vectors.
     u, _, v, info = solver_library.svd(matrices, True, vectors and full)
+    m, n = a.shape[-2:]
+    counts = (m, n) if vectors and full else (min(m, n),) * 2
+    # The library returns the right vectors as columns.
+    # The right vectors of a transposed matrix are the conjugates of the matrix's left vectors.
+    left, right = (v, u) if is_transposed else (u, v)
+    refined = small_matrices.refine(a, (left, right), is_transposed, counts)
+    if refined is None:
+        left, right = left[..., : counts[0], :], right[..., : counts[1], :]
+        left, right = (conjugate(left), right) if is_transposed else (left, conjugate(right))
+        refined = _refined(a.astype(dtype, copy=False), transposed(left), right)
+    # The host waits for the status, which is therefore tested after the last launch.
     if solver_library.succeeded(info):
-        # The library returns the right vectors as columns.
-        # The right vectors of a transposed matrix are the conjugates of the matrix's left vectors.
-        left, right = (conjugate(transposed(v)), u) if is_transposed else (transposed(u), conjugate(v))
-        return _refined(a.astype(dtype, copy=False), left, right)
+        return refined
     is_wide = a.shape[-1] > a.shape[-2]
     u, s, v, info = solver_library.svd_by_qr(
         copy_row_major(a, dtype) if is_wide else copy_column_major(a, dtype), vectors, full

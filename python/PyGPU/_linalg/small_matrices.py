@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._linalg.operands import copy_row_major, view_in_memory_order
+from PyGPU._linalg.operands import copy_row_major, real_type, view_in_memory_order
+from PyGPU._linalg.results import SVDResult
 
 __all__: list[str] = []
+
+_SIDE_OF_SVD = 32
 
 _Computed = tuple[_core.GPUArray, _core.GPUArray]
 
@@ -50,3 +53,23 @@ def solve(a: _core.GPUArray, right_sides: _core.GPUArray, dtype: np.dtype[Any]) 
     if not fits("solve", a, dtype, right_sides.shape[-1]):
         return None
     return _run("solve", a, dtype, copy_row_major(right_sides, dtype))
+
+
+def refine(
+    a: _core.GPUArray, vectors: tuple[_core.GPUArray, _core.GPUArray], is_conjugated: bool, counts: tuple[int, int]
+) -> SVDResult | None:
+    """Refine left and right singular vectors, which are rows, and compute the singular values.
+
+    `counts` contains the numbers of left and right vectors of the result.
+    """
+    m, n = a.shape[-2:]
+    if max(m, n) > _SIDE_OF_SVD:
+        return None
+    dtype = vectors[0].dtype
+    matrices, is_transposed = view_in_memory_order(a, dtype)
+    result = SVDResult(
+        _core.empty((*a.shape[:-1], counts[0]), dtype, device=a.device),
+        _core.empty((*a.shape[:-2], min(m, n)), real_type(dtype), device=a.device),
+        _core.empty((*a.shape[:-2], counts[1], n), dtype, device=a.device),
+    )
+    return result if _core._refine_small([matrices, *vectors, *result], is_transposed, is_conjugated) else None

@@ -141,7 +141,7 @@ def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArr
 def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
     """Compute singular value decompositions; return left vectors, values, right vectors and status.
 
-    The vectors are in column order.
+    The vectors are in column order. A stack of small matrices has full bases even if `full` is false.
     """
     shape, batch, m, n = _stack(a)
     k = min(m, n)
@@ -152,8 +152,6 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
     s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"
     _core._factorize(name, [a, s, u, v, info], batch, [m, n, 0], vectors, vectors and full)
-    if is_many and not full:
-        u, v = u[..., :k, :], v[..., :k, :]
     return u, s, v, info
 
 

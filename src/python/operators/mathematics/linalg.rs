@@ -11,7 +11,7 @@ use crate::library_search::search_paths;
 use pygpu_array::Array;
 use pygpu_backend::libraries::{self, FactorizationKind};
 use pygpu_device::stream;
-use pygpu_ops::linalg::{self, FactorizeRequest, SmallRequest, SmallTask};
+use pygpu_ops::linalg::{self, FactorizeRequest, RefinementRequest, SmallRequest, SmallTask};
 
 /// Factorize contiguous matrices in column-major order; `docs/design/linalg.md` lists the arrays of each factorization.
 ///
@@ -78,6 +78,37 @@ fn _factorize_small(
     Ok(py.without_gil(|| linalg::run_small(&request, &stream))?)
 }
 
+/// Refine singular vectors of small matrices by one kernel, and compute the singular values.
+///
+/// `arrays` contains the matrices, the left vectors and the right vectors as rows, and the results: left vectors as
+/// columns, values, and conjugated right vectors as rows. Returns False if the matrices are too large for the kernel.
+#[pyfunction]
+#[pyo3(signature = (
+    arrays: "Sequence[GPUArray]", is_transposed: "bool", is_conjugated: "bool"
+) -> "bool")]
+fn _refine_small(arrays: Vec<Bound<'_, GpuArray>>, is_transposed: bool, is_conjugated: bool) -> PyResult<bool> {
+    let given = arrays.iter().map(|array| array.get().array(array.py())).collect::<PyResult<Vec<_>>>()?;
+    let &[a, left, right, new_left, values, new_right] = &given[..] else {
+        return Err(PyValueError::new_err(format!("a refinement has 6 arrays, and {} were given", given.len())));
+    };
+    let axis = |array: &Array, from_end: usize| array.layout().shape().nth_back(from_end).map_or(0, |n| n as usize);
+    let [mut m, mut n] = [axis(a, 1), axis(a, 0)];
+    if is_transposed {
+        (m, n) = (n, m);
+    }
+    let request = RefinementRequest {
+        batch: a.layout().size() as usize / (m * n).max(1),
+        sizes: [m, n],
+        counts: [axis(new_left, 0), axis(new_right, 1)],
+        is_transposed,
+        is_conjugated,
+        inputs: [a, left, right],
+        results: [new_left, values, new_right],
+    };
+    let stream = stream::current(a.device());
+    Ok(arrays[0].py().without_gil(|| linalg::run_refinement(&request, &stream))?)
+}
+
 /// Return whether a kernel can compute matrices of a dtype on the device of `a`. On the CPU NumPy computes.
 #[pyfunction]
 #[pyo3(signature = (
@@ -100,5 +131,5 @@ fn small_task(name: &str) -> PyResult<SmallTask> {
 }
 
 names! {
-    internal_functions: _factorize, _factorize_small, _fits_small;
+    internal_functions: _factorize, _factorize_small, _fits_small, _refine_small;
 }
