@@ -1,9 +1,11 @@
 //! Calls the vendors' libraries for matrix factorizations: allocates workspaces, and enqueues the library calls in the
 //! order of a stream.
 
+mod lower_triangle;
 mod small_matrices;
 mod small_refinement;
 
+pub use lower_triangle::copy_lower_triangle;
 pub use small_matrices::{SmallRequest, SmallTask, fits, run as run_small};
 pub use small_refinement::{RefinementRequest, run as run_refinement};
 

@@ -15,7 +15,7 @@ import pytest
 import PyGPU
 import simulated_driver
 from linear_algebra import adjoint, close, hermitian, sample_matrix
-from PyGPU import linalg
+from PyGPU import _core, linalg
 from PyGPU._linalg import small_matrices, solver_library
 from support import on_cpu
 
@@ -88,6 +88,32 @@ def test_capture_rejects_svd_and_eigvalsh_but_accepts_cholesky() -> None:
         graph = stream.end_capture()
         graph.launch(stream)
         close(root, np.eye(3, dtype="float32"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(3, 1, 1), (2, 31, 31), (33, 33), (2, 2, 70, 70)], ids=str)
+def test_lower_triangle_is_copied_to_c_order_with_zeros_above(shape: tuple[int, ...], dtype: str) -> None:
+    a = sample_matrix(dtype, *shape)
+    columns = np.ascontiguousarray(np.where(np.tri(shape[-1], dtype=bool), a, np.nan).swapaxes(-1, -2))
+    result = PyGPU.ones(shape, dtype)
+    _core._copy_lower_triangle(PyGPU.to_gpu(columns), result)
+    np.testing.assert_array_equal(result.get(), np.tril(a))
+    for other in (PyGPU.ones(shape, "int64"), PyGPU.ones((*shape, 1), dtype), PyGPU.ones(shape[1:], dtype)):
+        with pytest.raises(ValueError, match="another shape or type"):
+            _core._copy_lower_triangle(PyGPU.to_gpu(columns), other)
+
+
+@pytest.mark.enough_on("cuda")
+def test_cholesky_launches_one_kernel_before_and_after_library() -> None:
+    a = PyGPU.to_gpu(hermitian("float32", 4, 4))
+    driver = simulated_driver.driver()
+    assert driver is not None
+    name = "hipModuleLaunchKernel" if driver.is_hip else "cuLaunchKernel"
+    linalg.cholesky(a)
+    before = driver.call_count(name)
+    factor = linalg.cholesky(a)
+    assert driver.call_count(name) - before == 2
+    assert factor.flags.c_contiguous
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5)], ids=str)

@@ -8,7 +8,7 @@ from numpy.linalg import LinAlgError
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
-from PyGPU._functions.matrices import tril, triu
+from PyGPU._functions.matrices import triu
 from PyGPU._functions.selection import take_along_axis
 from PyGPU._linalg import small_matrices, solver_library
 from PyGPU._linalg.eigen import eigh, eigvalsh
@@ -71,7 +71,11 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     # matrix in C order as the matrix's transpose, whose lower triangle is the matrix's upper triangle.
     work = copy_row_major(a, dtype) if upper else copy_column_major(a, dtype)
     info = solver_library.cholesky(work, is_lower=True) if work.size else None
-    factor = triu(work) if upper else copy_row_major(tril(transposed(work)), dtype)
+    if upper:
+        factor = triu(work)
+    else:
+        factor = _core.empty(a.shape, dtype, device=a.device)
+        _core._copy_lower_triangle(work, factor)
     # The host waits for the check, which therefore follows the last launch.
     if info is not None:
         solver_library.check(info, _NOT_POSITIVE)

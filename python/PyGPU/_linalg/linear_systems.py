@@ -63,10 +63,12 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     n = a.shape[-1]
     if b.ndim == 0 or right_sides.shape[-2] != n:
         raise ValueError(f"solve: matrices of {n} rows and right sides of shape {b.shape}, which have others")
-    shape = np.broadcast_shapes(a.shape[:-2], right_sides.shape[:-2])
     # For one matrix `a`, all right sides of the stack become columns of a single system.
-    broadcast_a = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
-    right_sides = _core.broadcast_to(right_sides, (*shape, *right_sides.shape[-2:]))
+    broadcast_a = a
+    if a.ndim > 2:
+        shape = np.broadcast_shapes(a.shape[:-2], right_sides.shape[:-2])
+        broadcast_a = _core.broadcast_to(a, (*shape, n, n))
+        right_sides = _core.broadcast_to(right_sides, (*shape, *right_sides.shape[-2:]))
     if broadcast_a.ndim == right_sides.ndim and (small := small_matrices.solve(broadcast_a, right_sides, dtype)):
         solver_library.check(small[1], _SINGULAR)
         return small[0][..., 0] if b.ndim == 1 else small[0]

@@ -14,6 +14,9 @@ __all__: list[str] = []
 
 def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
     """Return the dtype in which the function computes; raise NumPy's error for an unsupported dtype."""
+    first = arrays[0].dtype
+    if first.char in "fdFD" and all(array.dtype == first for array in arrays):
+        return first
     types = [
         array.dtype if array.dtype.kind in "fcV" or array.dtype.kind not in "biu" else np.dtype(float)
         for array in arrays
@@ -56,6 +59,8 @@ def transposed(a: _core.GPUArray) -> _core.GPUArray:
 
 def copy_row_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
     """Copy matrices to C order, which a column-major library reads as their transposes."""
+    if a.dtype == dtype and type(a) is _core.GPUArray:
+        return a.copy("C")
     result = _core.empty(a.shape, dtype, device=a.device)
     result[...] = a
     return result

@@ -109,6 +109,18 @@ fn _refine_small(arrays: Vec<Bound<'_, GpuArray>>, is_transposed: bool, is_conju
     Ok(arrays[0].py().without_gil(|| linalg::run_refinement(&request, &stream))?)
 }
 
+/// Copy the lower triangles of matrices, which are stored by columns, to matrices in C order by one kernel.
+#[pyfunction]
+#[pyo3(signature = (
+    columns: "GPUArray", result: "GPUArray"
+) -> "None")]
+fn _copy_lower_triangle(columns: &Bound<'_, GpuArray>, result: &Bound<'_, GpuArray>) -> PyResult<()> {
+    let py = columns.py();
+    let (columns, result) = (columns.get().array(py)?, result.get().array(py)?);
+    let stream = stream::current(columns.device());
+    Ok(py.without_gil(|| linalg::copy_lower_triangle(columns, result, &stream))?)
+}
+
 /// Return whether a kernel can compute matrices of a dtype on the device of `a`. On the CPU NumPy computes.
 #[pyfunction]
 #[pyo3(signature = (
@@ -131,5 +143,5 @@ fn small_task(name: &str) -> PyResult<SmallTask> {
 }
 
 names! {
-    internal_functions: _factorize, _factorize_small, _fits_small, _refine_small;
+    internal_functions: _copy_lower_triangle, _factorize, _factorize_small, _fits_small, _refine_small;
 }
