@@ -75,9 +75,9 @@ macro_rules! geev {
     }};
 }
 
-/// Calls a function for eigenvalues of a stack of symmetric matrices. The function's first arguments are the matrices
-/// and their eigenvalues.
-macro_rules! syev_batched {
+/// Calls a function with 64-bit sizes for eigenvalues of symmetric matrices. The function's first arguments are the
+/// matrices and their eigenvalues.
+macro_rules! syev {
     (
         $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, [$lower:ident, $vectors:ident],
         [$a:ident, $w:ident], $($more:expr),*
@@ -131,6 +131,11 @@ impl Solver {
         self.kind == BackendKind::Cuda && self.functions.syev_batched.is_some()
     }
 
+    /// Returns whether the library computes eigenvalues of a symmetric matrix by a function with 64-bit sizes.
+    fn has_wide_syevd(&self) -> bool {
+        self.kind == BackendKind::Cuda && self.functions.syevd.is_some()
+    }
+
     /// Returns whether the library has a function for a factorization task.
     pub fn has(&self, task: &Factorization) -> bool {
         let is_stack_of_symmetric = matches!(task.what, FactorizationKind::EighOfMany { .. });
@@ -163,6 +168,21 @@ impl Solver {
             FactorizationKind::Qr => call!(self, typed.geqrf_size, "geqrf_bufferSize", own, m, n, a, m, &mut lwork)?,
             FactorizationKind::QrVectors => {
                 call!(self, typed.orgqr_size, "orgqr_bufferSize", own, m, n, k, a, m, b, &mut lwork)?
+            }
+            FactorizationKind::Eigh { lower, vectors } if self.has_wide_syevd() => {
+                let (mut bytes, mut host) = (0, 0);
+                syev!(
+                    self,
+                    syevd_size,
+                    "Xsyevd_bufferSize",
+                    handle,
+                    task,
+                    [lower, vectors],
+                    [a, b],
+                    &mut bytes,
+                    &mut host
+                )?;
+                return Ok(SolverWorkspace { bytes, host, ..Default::default() });
             }
             FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
@@ -297,6 +317,23 @@ impl Solver {
             }
             FactorizationKind::Qr => call!(self, typed.geqrf, "geqrf", own, m, n, a, m, b, work, lwork, c),
             FactorizationKind::QrVectors => call!(self, typed.orgqr, "orgqr", own, m, n, k, a, m, b, work, lwork, c),
+            FactorizationKind::Eigh { lower, vectors } if self.has_wide_syevd() => {
+                let (in_host, bytes) = (host.as_mut_ptr().cast(), host.len());
+                syev!(
+                    self,
+                    syevd,
+                    "Xsyevd",
+                    handle,
+                    task,
+                    [lower, vectors],
+                    [a, b],
+                    work,
+                    room.bytes,
+                    in_host,
+                    bytes,
+                    c
+                )
+            }
             FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 call!(self, typed.syevd, "syevd", own, mode, triangle, n, a, n, b, work, lwork, c)
@@ -415,7 +452,7 @@ impl Solver {
         let [a, w, ..] = At::new(task).matrix(0);
         let room_of = |batch: usize| {
             let (mut bytes, mut host) = (0, 0);
-            syev_batched!(
+            syev!(
                 self,
                 syev_batched_size,
                 "XsyevBatched_bufferSize",
@@ -454,7 +491,7 @@ impl Solver {
         (0..task.batch).step_by(room.batch).try_for_each(|first| {
             let [a, w, info, ..] = at.matrix(first);
             let batch = room.batch.min(task.batch - first) as i64;
-            syev_batched!(
+            syev!(
                 self,
                 syev_batched,
                 "XsyevBatched",

@@ -35,6 +35,8 @@ type GeevSize = unsafe extern "C" fn(
 type Geev = unsafe extern "C" fn(
     P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, i64, u32, P, i64, u32, P, usize, P, usize, P,
 ) -> u32;
+type SyevdSize = unsafe extern "C" fn(P, P, u32, u32, i64, u32, P, i64, u32, P, u32, *mut usize, *mut usize) -> u32;
+type Syevd = unsafe extern "C" fn(P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, usize, P, usize, P) -> u32;
 #[rustfmt::skip]
 type SyevBatchedSize = unsafe extern "C" fn(
     P, P, u32, u32, i64, u32, P, i64, u32, P, u32, *mut usize, *mut usize, i64,
@@ -56,6 +58,8 @@ functions! {
     destroy_params: DestroyFn = "cusolverDnDestroyParams", "hipsolverDnDestroyParams";
     geev_size: GeevSize = "cusolverDnXgeev_bufferSize", "hipsolverDnXgeev_bufferSize";
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
+    syevd_size: SyevdSize = "cusolverDnXsyevd_bufferSize", "hipsolverDnXsyevd_bufferSize";
+    syevd: Syevd = "cusolverDnXsyevd", "hipsolverDnXsyevd";
     syev_batched_size: SyevBatchedSize =
         "cusolverDnXsyevBatched_bufferSize", "hipsolverDnXsyevBatched_bufferSize";
     syev_batched: SyevBatched = "cusolverDnXsyevBatched", "hipsolverDnXsyevBatched";

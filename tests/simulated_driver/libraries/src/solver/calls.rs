@@ -205,12 +205,14 @@ unsafe fn eigh(of: Type, a: u64, n: i32, lda: i32, w: u64, is_lower: bool, vecto
     }
 }
 
+/// Implements `syevd`, and `Xsyevd` if `room` is `None`, because the caller has then checked the workspace.
 #[rustfmt::skip]
 pub fn syevd(
-    Of { vendor, of, handle }: Of, mode: u32, uplo: u32, n: i32, a: u64, lda: i32, w: u64, work: u64, lwork: i32, info: u64,
+    Of { vendor, of, handle }: Of, mode: u32, uplo: u32, n: i32, a: u64, lda: i32, w: u64, room: Option<(u64, i32)>, info: u64,
 ) -> u32 {
     let (mode, is_lower) = (vectors(vendor, mode), triangle(vendor, uplo));
-    let is_right = is_matrix(a, n, lda) && w != 0 && has_room(work, lwork, n, n) && mode.is_some() && is_lower.is_some();
+    let has_room = room.is_none_or(|(work, lwork)| has_room(work, lwork, n, n));
+    let is_right = is_matrix(a, n, lda) && w != 0 && has_room && mode.is_some() && is_lower.is_some();
     call(vendor, handle, "syevd", is_right, info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe { eigh(of, a, n, lda, w, is_lower == Some(true), mode == Some(true)) }

@@ -47,7 +47,7 @@ macro_rules! typed {
                 ) = |_own| calls::size(n, n, to);
                 concat!($start, $syev, "d") syevd(
                     h: u64, z: u32, u: u32, n: i32, a: u64, lda: i32, v: u64, w: u64, l: i32, i: u64
-                ) = |own| calls::syevd(own(h), z, u, n, a, lda, v, w, l, i);
+                ) = |own| calls::syevd(own(h), z, u, n, a, lda, v, Some((w, l)), i);
                 concat!($start, $syev, "jBatched_bufferSize") syevj_size(
                     _h: u64, _z: u32, _u: u32, n: i32, _a: u64, _lda: i32, _w: u64, to: *mut i32, _p: u64, _b: i32
                 ) = |_own| calls::size(n, n, to);
@@ -201,4 +201,30 @@ pub unsafe extern "C" fn cusolverDnXsyevBatched(
     }
     let own = Of { vendor: Vendor::Nvidia, of, handle: h };
     calls::syev_batched(own, (z, u), n, (a, lda), w, [(room, bytes), (host, of_host)], i, b)
+}
+
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+pub unsafe extern "C" fn cusolverDnXsyevd_bufferSize(
+    _h: u64, _p: u64, _z: u32, _u: u32, _n: i64, _ta: u32, _a: u64, _lda: i64, _tw: u32, _w: u64, _tc: u32, device: *mut usize,
+    host: *mut usize,
+) -> u32 {
+    // SAFETY: the caller of the C function guarantees writable out-parameters.
+    unsafe {
+        device.write(ROOM);
+        host.write(ROOM);
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+pub unsafe extern "C" fn cusolverDnXsyevd(
+    h: u64, p: u64, z: u32, u: u32, n: i64, ta: u32, a: u64, lda: i64, tw: u32, w: u64, tc: u32, room: u64, bytes: usize,
+    host: u64, of_host: usize, i: u64,
+) -> u32 {
+    let Some(of) = numbered(ta) else { return 3 };
+    let is_right = tw == ta & 1 && tc == ta && p != 0 && room != 0 && bytes >= ROOM && host != 0 && of_host >= ROOM;
+    let own = Of { vendor: Vendor::Nvidia, of, handle: h };
+    if is_right { calls::syevd(own, z, u, n as i32, a, lda as i32, w, None, i) } else { 3 }
 }
