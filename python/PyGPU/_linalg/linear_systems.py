@@ -72,10 +72,13 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     if broadcast_a.ndim == right_sides.ndim and (small := small_matrices.solve(broadcast_a, right_sides, dtype)):
         solver_library.check(small[1], _SINGULAR)
         return small[0][..., 0] if b.ndim == 1 else small[0]
-    x = copy_column_major(right_sides, dtype)
-    if x.size:
+    if not right_sides.size:
+        x = copy_column_major(right_sides, dtype)
+    else:
         factors, is_transposed = copy_in_memory_order(broadcast_a, dtype)
         lu = solver_library.lu(factors)
+        # The host prepares the right sides while the device factorizes.
+        x = copy_column_major(right_sides, dtype)
         solver_library.lu_solve(lu, x, is_transposed)
         solver_library.check(lu.info, _SINGULAR)
     return transposed(x)[..., 0] if b.ndim == 1 else transposed(x)

@@ -6,7 +6,7 @@ extern __shared__ double pygpu_room[];
 extern "C" __global__ void __launch_bounds__(256) pygpu_lower_triangle(
     const pygpu_type *__restrict__ from, pygpu_type *__restrict__ to, long long batch, int n) {
     pygpu_type *tile = (pygpu_type *)pygpu_room;
-    const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+    const int thread = threadIdx.x, lane = thread % 32, group = thread / 32;
     const long long side = (n + 31) / 32, tiles = side * side;
     for (long long at = blockIdx.x; at < batch * tiles; at += gridDim.x) {
         const long long start = at / tiles * n * n;

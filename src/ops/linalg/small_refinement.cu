@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_refineme
     pygpu_type *products = own + PYGPU_LANES * PYGPU_WIDTH;
     pygpu_type *lefts = products + PYGPU_LANES * PYGPU_WIDTH;
     pygpu_type *rights = lefts + PYGPU_LANES * PYGPU_WIDTH;
-    const int lane = threadIdx.x % PYGPU_LANES, group = threadIdx.x / PYGPU_LANES, few = m < n ? m : n;
+    const int thread = threadIdx.x, lane = thread % PYGPU_LANES, group = thread / PYGPU_LANES, few = m < n ? m : n;
     pygpu_type sums[PYGPU_ROWS];
     for (long long matrix = blockIdx.x; matrix < batch; matrix += gridDim.x) {
         for (int side = 0; side < 2; side++) {
@@ -48,7 +48,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_refineme
             const int length = side ? n : m, count = side ? right_count : left_count;
             pygpu_type *to = side ? rights : lefts;
 #pragma unroll
-            for (int j = group; j < PYGPU_LANES; j += PYGPU_GROUPS) {
+            for (int t = 0; t < PYGPU_ROWS; t++) {
+                const int j = group + t * PYGPU_GROUPS;
                 pygpu_type value = pygpu_type(0);
                 if (lane < length && j < count) value = from[j * length + lane];
                 own[lane * PYGPU_WIDTH + j] = is_conjugated ? PYGPU_CONJ(value) : value;
@@ -70,7 +71,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_refineme
         }
         const pygpu_type *from = a + matrix * m * n;
 #pragma unroll
-        for (int j = group; j < PYGPU_LANES; j += PYGPU_GROUPS) {
+        for (int t = 0; t < PYGPU_ROWS; t++) {
+            const int j = group + t * PYGPU_GROUPS;
             pygpu_type value = pygpu_type(0);
             if (is_transposed) {
                 if (lane < m && j < n) value = from[j * m + lane];
@@ -101,11 +103,11 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_refineme
         }
         __syncthreads();
         // Rounding may change the order of nearly equal values; the cumulative minimum makes them descending again.
-        if (threadIdx.x < few) {
+        if (thread < few) {
             pygpu_real smallest = magnitudes[0];
-            for (int j = 1; j <= threadIdx.x; j++)
+            for (int j = 1; j <= thread; j++)
                 if (smallest == smallest && !(magnitudes[j] >= smallest)) smallest = magnitudes[j];
-            values[matrix * few + threadIdx.x] = smallest;
+            values[matrix * few + thread] = smallest;
         }
         __syncthreads();
     }
