@@ -7,53 +7,6 @@
 
 extern __shared__ double pygpu_room[];
 
-#if PYGPU_CHOLESKY
-// Computes triangular factors. PYGPU_UPPER reads and writes the upper triangle: its conjugate transpose is a lower one.
-extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_cholesky(
-    const pygpu_type *a, pygpu_type *out, int *info, long long batch, int n, int is_transposed) {
-    pygpu_type *own = (pygpu_type *)pygpu_room;
-    // Rows of odd length, so that the elements of a column are in different banks.
-    const int width = n | 1, is_exchanged = is_transposed != PYGPU_UPPER;
-    for (long long matrix = blockIdx.x; matrix < batch; matrix += gridDim.x) {
-        const pygpu_type *from = a + matrix * n * n;
-        pygpu_type *to = out + matrix * n * n;
-        for (int at = threadIdx.x; at < n * n; at += PYGPU_THREADS) {
-            const int row = at / n, column = at - row * n;
-            const int i = is_exchanged ? column : row, j = is_exchanged ? row : column;
-            if (i >= j) own[i * width + j] = PYGPU_UPPER ? PYGPU_CONJ(from[at]) : from[at];
-        }
-        __syncthreads();
-        int failed = 0;
-        for (int k = 0; k < n; k++) {
-            const pygpu_real pivot = PYGPU_REAL(own[k * width + k]);
-            if (!(pivot > 0)) {
-                failed = k + 1;
-                break;
-            }
-            const pygpu_real root = sqrt(pivot);
-            __syncthreads();
-            for (int i = k + threadIdx.x; i < n; i += PYGPU_THREADS)
-                own[i * width + k] = i == k ? pygpu_type(root) : own[i * width + k] / root;
-            __syncthreads();
-            for (int i = k + 1 + threadIdx.x; i < n; i += PYGPU_THREADS) {
-                const pygpu_type factor = own[i * width + k];
-                for (int j = k + 1; j <= i; j++) own[i * width + j] -= factor * PYGPU_CONJ(own[j * width + k]);
-            }
-            __syncthreads();
-        }
-        for (int at = threadIdx.x; at < n * n; at += PYGPU_THREADS) {
-            const int row = at / n, column = at - row * n;
-            const int i = PYGPU_UPPER ? column : row, j = PYGPU_UPPER ? row : column;
-            to[at] = i < j ? pygpu_type(0) : PYGPU_UPPER ? PYGPU_CONJ(own[i * width + j]) : own[i * width + j];
-        }
-        if (threadIdx.x == 0) info[matrix] = failed;
-        __syncthreads();
-    }
-}
-#else
-// Number of parts of a column, each of which one thread searches for the pivot.
-#define PYGPU_PARTS 8
-
 // Subtracts `factors[i * step] * value` from `target[i * step]` for every `stride`-th i from `first` to `end` - 1. Four
 // elements are read before the first is written, because a thread otherwise waits for each element separately.
 __device__ inline void pygpu_subtract_column(
@@ -70,6 +23,55 @@ __device__ inline void pygpu_subtract_column(
     }
     for (; i < end; i += stride) target[i * step] -= factors[i * step] * value;
 }
+
+#if PYGPU_CHOLESKY
+// Computes triangular factors. PYGPU_UPPER reads and writes the upper triangle: its conjugate transpose is a lower one.
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_cholesky(
+    const pygpu_type *__restrict__ a, pygpu_type *__restrict__ out, int *info, long long batch, int n, int is_transposed) {
+    pygpu_type *own = (pygpu_type *)pygpu_room;
+    // Rows of odd length, so that the elements of a column are in different banks.
+    const int width = n | 1, is_exchanged = is_transposed != PYGPU_UPPER;
+    const int lane = threadIdx.x % 32, group = threadIdx.x / 32, groups = PYGPU_THREADS / 32;
+    for (long long matrix = blockIdx.x; matrix < batch; matrix += gridDim.x) {
+        const pygpu_type *from = a + matrix * n * n;
+        pygpu_type *to = out + matrix * n * n;
+#pragma unroll 4
+        for (int at = threadIdx.x; at < n * n; at += PYGPU_THREADS) {
+            const int row = at / n, column = at - row * n;
+            const int i = is_exchanged ? column : row, j = is_exchanged ? row : column;
+            // The subtraction below also reads and writes the other triangle, whose values are not used.
+            own[i * width + j] = i < j ? pygpu_type(0) : PYGPU_UPPER ? PYGPU_CONJ(from[at]) : from[at];
+        }
+        __syncthreads();
+        int failed = 0;
+        for (int k = 0; k < n; k++) {
+            const pygpu_real pivot = PYGPU_REAL(own[k * width + k]);
+            if (!(pivot > 0)) {
+                failed = k + 1;
+                break;
+            }
+            const pygpu_real root = sqrt(pivot);
+            __syncthreads();
+            for (int i = k + threadIdx.x; i < n; i += PYGPU_THREADS)
+                own[i * width + k] = i == k ? pygpu_type(root) : own[i * width + k] / root;
+            __syncthreads();
+            for (int j = k + 1 + lane; j < n; j += 32)
+                pygpu_subtract_column(
+                    own + j, own + k, PYGPU_CONJ(own[j * width + k]), width, k + 1 + group, n, groups);
+            __syncthreads();
+        }
+        for (int at = threadIdx.x; at < n * n; at += PYGPU_THREADS) {
+            const int row = at / n, column = at - row * n;
+            const int i = PYGPU_UPPER ? column : row, j = PYGPU_UPPER ? row : column;
+            to[at] = i < j ? pygpu_type(0) : PYGPU_UPPER ? PYGPU_CONJ(own[i * width + j]) : own[i * width + j];
+        }
+        if (threadIdx.x == 0) info[matrix] = failed;
+        __syncthreads();
+    }
+}
+#else
+// Number of parts of a column, each of which one thread searches for the pivot.
+#define PYGPU_PARTS 8
 
 // Solves linear systems by LU factors with partial pivoting, and overwrites the right sides by the solutions. PYGPU_INVERSE
 // takes the columns of the identity as right sides. A matrix with a zero pivot has a solution that is not finite.

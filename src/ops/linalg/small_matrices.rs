@@ -87,15 +87,12 @@ pub fn fits(task: SmallTask, kind: ScalarType, sizes: [usize; 2]) -> bool {
     (1..=SIDE).contains(&rows) && (1..=ROOM).contains(&columns) && rows * task.width(sizes) * itemsize <= ROOM
 }
 
-/// Returns the number of threads of a block, in whole warps: one for each row of a triangle, or one for each 16 elements of
-/// a system, because a thread of an elimination reads 4 elements at a time.
+/// Returns the number of threads of a block, in whole warps: one for each 16 elements of a system, because a thread reads 4
+/// elements at a time. Only half of the elements of a Cholesky factor are used.
 fn threads(task: SmallTask, sizes: [usize; 2]) -> u32 {
     let [rows, columns] = sizes;
-    let (needed, most) = match task {
-        SmallTask::Cholesky { .. } => (rows, 128),
-        SmallTask::Solve | SmallTask::Inverse => (rows * (rows + columns) / 16, 256),
-    };
-    needed.next_power_of_two().clamp(32, most) as u32
+    let elements = rows * if matches!(task, SmallTask::Cholesky { .. }) { rows } else { rows + columns };
+    (elements / 16).next_power_of_two().clamp(32, 256) as u32
 }
 
 fn source(task: SmallTask, kind: ScalarType, threads: u32) -> KernelSource {
