@@ -13,7 +13,7 @@ use pygpu_layout::{Axis, Dims, MemoryOrder};
 use pygpu_memory::Access;
 
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 36;
+const FAMILY: u16 = 38;
 
 const TEXT: &str = include_str!("triangle.cu");
 const NAME: &str = "pygpu_triangle";
