@@ -21,8 +21,6 @@ pub struct SolverWorkspace {
 
 /// Alignment in bytes of each part of a workspace.
 const ALIGNMENT: usize = 256;
-/// Maximum number of rows for which `syevjBatched` uses a fast algorithm.
-const JACOBI_ROWS: usize = 32;
 
 fn pointer(address: usize) -> P {
     std::ptr::with_exposed_provenance_mut(address)
@@ -58,40 +56,7 @@ macro_rules! call {
     }};
 }
 
-/// Calls a function for eigenvalues of a general matrix. The function's first arguments are the matrix, its
-/// eigenvalues, and the eigenvectors; left eigenvectors are not computed.
-macro_rules! geev {
-    (
-        $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, $vectors:ident,
-        [$a:ident, $w:ident, $v:ident], $($more:expr),*
-    ) => {{
-        let (kind, of_values, n) = ($task.element.number(), $task.element.complex().number(), $task.n as i64);
-        let [none, right] = [false, $vectors].map(|vectors| $solver.choices().vectors(vectors));
-        let (own, params, nothing) = ($handle.own, $handle.params, std::ptr::null_mut());
-        call!(
-            $solver, $solver.functions.$function, $name, own, params, none, right, n, kind, $a, n, of_values, $w, kind,
-            nothing, n, kind, $v, n, kind, $($more),*
-        )
-    }};
-}
-
-/// Calls a function with 64-bit sizes for eigenvalues of symmetric matrices. The function's first arguments are the
-/// matrices and their eigenvalues.
-macro_rules! syev {
-    (
-        $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, [$lower:ident, $vectors:ident],
-        [$a:ident, $w:ident], $($more:expr),*
-    ) => {{
-        let (kind, of_values, n) = ($task.element.number(), $task.element.real().number(), $task.n as i64);
-        let choices = $solver.choices();
-        let (mode, triangle) = (choices.vectors($vectors), choices.triangle($lower));
-        let (own, params) = ($handle.own, $handle.params);
-        call!(
-            $solver, $solver.functions.$function, $name, own, params, mode, triangle, n, kind, $a, n, of_values, $w, kind,
-            $($more),*
-        )
-    }};
-}
+mod eigenvalues;
 
 /// Addresses of one matrix of the batch and of the results for this matrix, taken from the task's arrays.
 struct At<'a> {
@@ -126,22 +91,6 @@ impl Solver {
         Choices { is_hip: self.kind == BackendKind::Hip }
     }
 
-    /// Returns whether the library computes eigenvalues of stacks of symmetric matrices of any size.
-    fn has_syev_batched(&self) -> bool {
-        self.kind == BackendKind::Cuda && self.functions.syev_batched.is_some()
-    }
-
-    /// Returns whether the library computes eigenvalues of a symmetric matrix by a function with 64-bit sizes.
-    fn has_wide_syevd(&self) -> bool {
-        self.kind == BackendKind::Cuda && self.functions.syevd.is_some()
-    }
-
-    /// Returns whether the library has a function for a factorization task.
-    pub fn has(&self, task: &Factorization) -> bool {
-        let is_stack_of_symmetric = matches!(task.what, FactorizationKind::EighOfMany { .. });
-        !is_stack_of_symmetric || task.n <= JACOBI_ROWS || self.has_syev_batched()
-    }
-
     /// Returns the sizes of the workspace that a factorization task needs. The handle's device must be current.
     ///
     /// # Errors
@@ -170,19 +119,7 @@ impl Solver {
                 call!(self, typed.orgqr_size, "orgqr_bufferSize", own, m, n, k, a, m, b, &mut lwork)?
             }
             FactorizationKind::Eigh { lower, vectors } if self.has_wide_syevd() => {
-                let (mut bytes, mut host) = (0, 0);
-                syev!(
-                    self,
-                    syevd_size,
-                    "Xsyevd_bufferSize",
-                    handle,
-                    task,
-                    [lower, vectors],
-                    [a, b],
-                    &mut bytes,
-                    &mut host
-                )?;
-                return Ok(SolverWorkspace { bytes, host, ..Default::default() });
+                return self.room_of_symmetric(handle, task, [lower, vectors]);
             }
             FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
@@ -318,21 +255,7 @@ impl Solver {
             FactorizationKind::Qr => call!(self, typed.geqrf, "geqrf", own, m, n, a, m, b, work, lwork, c),
             FactorizationKind::QrVectors => call!(self, typed.orgqr, "orgqr", own, m, n, k, a, m, b, work, lwork, c),
             FactorizationKind::Eigh { lower, vectors } if self.has_wide_syevd() => {
-                let (in_host, bytes) = (host.as_mut_ptr().cast(), host.len());
-                syev!(
-                    self,
-                    syevd,
-                    "Xsyevd",
-                    handle,
-                    task,
-                    [lower, vectors],
-                    [a, b],
-                    work,
-                    room.bytes,
-                    in_host,
-                    bytes,
-                    c
-                )
+                self.eigh(handle, task, [a, b, c], [lower, vectors], (room, work), host)
             }
             FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
@@ -432,93 +355,5 @@ impl Solver {
             }
             _ => Ok(()),
         }
-    }
-
-    fn room_of_eig(&self, handle: &SolverHandle, task: &Factorization, vectors: bool) -> Result<SolverWorkspace> {
-        let [a, w, v, ..] = At::new(task).matrix(0);
-        let (mut bytes, mut host) = (0, 0);
-        geev!(self, geev_size, "Xgeev_bufferSize", handle, task, vectors, [a, w, v], &mut bytes, &mut host)?;
-        Ok(SolverWorkspace { bytes, host, ..Default::default() })
-    }
-
-    /// Returns the workspace for a stack of symmetric matrices, and the number of matrices per call. The library limits
-    /// the number of elements to 32 bits. Some versions also refuse stacks of 32768 and more matrices.
-    fn room_of_symmetric_stack(
-        &self,
-        handle: &SolverHandle,
-        task: &Factorization,
-        [lower, vectors]: [bool; 2],
-    ) -> Result<SolverWorkspace> {
-        let [a, w, ..] = At::new(task).matrix(0);
-        let room_of = |batch: usize| {
-            let (mut bytes, mut host) = (0, 0);
-            syev!(
-                self,
-                syev_batched_size,
-                "XsyevBatched_bufferSize",
-                handle,
-                task,
-                [lower, vectors],
-                [a, w],
-                &mut bytes,
-                &mut host,
-                batch as i64
-            )
-            .map(|()| SolverWorkspace { bytes, host, batch, ..Default::default() })
-        };
-        let mut batch = task.batch.min(I::MAX as usize / (task.n * task.n)).max(1);
-        let room = loop {
-            match room_of(batch) {
-                Ok(room) => break room,
-                Err(error) if batch == 1 => return Err(error),
-                Err(_) => batch = batch.div_ceil(2),
-            }
-        };
-        let rest = task.batch % batch;
-        let last = if rest > 0 { room_of(rest)? } else { room };
-        Ok(SolverWorkspace { bytes: room.bytes.max(last.bytes), host: room.host.max(last.host), ..room })
-    }
-
-    fn eigh_of_stack(
-        &self,
-        handle: &SolverHandle,
-        (task, at): (&Factorization, &At<'_>),
-        [lower, vectors]: [bool; 2],
-        (room, address): (SolverWorkspace, usize),
-        host: &mut [u8],
-    ) -> Result<()> {
-        let (work, in_host, bytes) = (pointer(address), host.as_mut_ptr().cast(), host.len());
-        (0..task.batch).step_by(room.batch).try_for_each(|first| {
-            let [a, w, info, ..] = at.matrix(first);
-            let batch = room.batch.min(task.batch - first) as i64;
-            syev!(
-                self,
-                syev_batched,
-                "XsyevBatched",
-                handle,
-                task,
-                [lower, vectors],
-                [a, w],
-                work,
-                room.bytes,
-                in_host,
-                bytes,
-                info,
-                batch
-            )
-        })
-    }
-
-    fn eig(
-        &self,
-        handle: &SolverHandle,
-        task: &Factorization,
-        [a, w, v, info]: [P; 4],
-        vectors: bool,
-        (room, work): (SolverWorkspace, P),
-        host: &mut [u8],
-    ) -> Result<()> {
-        let (address, bytes) = (host.as_mut_ptr().cast(), host.len());
-        geev!(self, geev, "Xgeev", handle, task, vectors, [a, w, v], work, room.bytes, address, bytes, info)
     }
 }
