@@ -18,6 +18,7 @@ PLOTS_OF ?= docs/results
 SAMPLE ?= -m "not matrix"
 
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
 # Last on the path, so that a toolchain chosen by the caller wins.
 export PATH := $(CURDIR)/.tools/bin:$(PATH):$(CARGO_HOME)/bin
 # cargo and maturin build pyo3 against one interpreter; two would rebuild it in turns.
@@ -55,18 +56,12 @@ CHECKS := .lint-rust .lint-others .lint-python .docs-read
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-
 demo: .venv/.extension-quick ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/feature_tour.py
-
 names: .venv/.created ## Write the index and the stubs of public names from their declarations, and random kernels
-	$(BIN)/python tools/name_index.py
-	$(BIN)/python tools/random_kernels.py
-
+	$(BIN)/python tools/name_index.py && $(BIN)/python tools/random_kernels.py
 format: .venv/.group-check ## Format Rust and Python, and correct what ruff can
-	$(CARGO) fmt --all
-	$(BIN)/ruff format -q && $(BIN)/ruff check -q --fix
-
+	$(CARGO) fmt --all && $(BIN)/ruff format -q && $(BIN)/ruff check -q --fix
 pages: .venv/.extension-dev .venv/.group-test names ## Write the generated pages and sections of the documentation
 	@for page in reference operations functions special random cupy_names performance; do $(BIN)/python docs/make_$$page.py || exit 1; done
 
@@ -77,28 +72,23 @@ try: .venv/.extension-dev .venv/.group-test build/simulated/.ready ## Run the te
 	@for backend in cuda hip; do echo "on simulated $$backend"; $(SIMULATED_GPU) PYGPU_BACKEND=$$backend \
 	    $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) || [ $$? = 5 ] || exit 1; done
 
+check: .venv/.created ## Formatting, lints, spelling, types, stubs, licences, the site
+	+@MAKE="$(MAKE)" bash tools/make_in_parallel.sh $(CHECKS)
 # The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" bash tools/make_in_parallel.sh $(TESTS)
-
 # Make begins a part whose prerequisites are missing after all others; so these are made before, the longest first.
 ci: .venv/.group-build ## `make check` and `make test` in one run, with no pause between their parts
 	-+@$(MAKE) --no-print-directory --keep-going -j3 .venv/.extension-dev .tools/.cargo-deny-$(CARGO_DENY_VERSION) \
 	    build/simulated/.ready .venv/.group-check .venv/.group-docs .venv/.group-test build/amd/.ready
 	+@MAKE="$(MAKE)" bash tools/make_in_parallel.sh $(TESTS) $(CHECKS)
-
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
 	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
 	@TEST_ALL=1 PYGPU_FUSION=off $(MAKE) --no-print-directory test SAMPLE= TESTS=".on-cuda .fusion-on-cuda .on-hip"
 
-check: .venv/.created ## Formatting, lints, spelling, types, stubs, licences, the site
-	+@MAKE="$(MAKE)" bash tools/make_in_parallel.sh $(CHECKS)
-
 # What a part prints goes into build/parts and, at its end, to the screen: tools/make_in_parallel.sh.
 log = build/parts/$(@:.%=%)
 part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
-
-PYTEST := $(BIN)/python -m pytest
 
 # Begins with another third of the folders than .on-cuda and .on-hip. Each part then compiles a third of the tests, and reads
 # what the others compiled.
@@ -114,13 +104,9 @@ PYTEST := $(BIN)/python -m pytest
 	PYGPU_STRICT=1 $(PYTEST) tests/bindings $(SAMPLE) $(PYTEST_ARGS) ) $(part)
 
 # The tests that need torch and no GPU; only here, since torch loads libraries of the system that other tests need not see.
-# A torch that was built for an older NumPy warns of it, and shares memory as well.
 .on-cpu-with-torch: .venv/.extension-dev .venv/.group-test
 	@$(MAKE) --no-print-directory build/torch/.ready
-	@( if [ -f build/torch/why-not ]; then echo "no torch: $$(cat build/torch/why-not)"; else . build/torch/environment; fi; \
-	PYGPU_STRICT=1 $(BIN)/python -W "ignore:Failed to initialize NumPy:UserWarning" -m pytest \
-	    -W "ignore:Failed to initialize NumPy:UserWarning" tests/interop/test_collectives.py tests/interop/test_torch.py \
-	    docs/howto/collectives.md docs/howto/torch.md README.md $(SAMPLE) $(PYTEST_ARGS) ) $(part)
+	@bash tests/interop/run_with_torch.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # HIP begins with the last folder, so that each part finds images of the others, and sees each use after a block's end.
 .on-cuda: FOLDERS = tests --ignore=tests/fusion --ignore=tests/arithmetic
@@ -129,7 +115,6 @@ PYTEST := $(BIN)/python -m pytest
 .on-hip .streams-on-hip: export PYGPU_RECYCLE := 0
 .on-cuda .fusion-on-cuda .on-hip: .venv/.extension-dev .venv/.group-test build/simulated/.ready build/amd/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$(lastword $(subst -, ,$@)) $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
-
 .streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* bash tests/streams/run_execution_orders.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
@@ -153,26 +138,15 @@ PYTEST := $(BIN)/python -m pytest
 	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
 	export PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu && $(BIN)/python -m PyGPU test && \
 	$(PYTEST) tests/memory/test_garbage_collection.py $(PYTEST_ARGS) ) $(part)
-
 held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 
 # Cargo lets one command at a time use a folder of objects. A part that shares one comes after the build that uses it, instead
 # of waiting for the lock in the place of another part.
 .lint-rust: .venv/.extension-dev
-	@bash tools/run_all_commands.sh "$(CARGO) fmt --all --check" "$(LIKE_MATURIN) $(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
-
 .lint-others: .tools/.cargo-deny-$(CARGO_DENY_VERSION) build/simulated/.ready
-	@bash tools/run_all_commands.sh \
-	    "$(CARGO) fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml" \
-	    "$(CARGO) clippy --locked --all-targets $(SIMULATED) -- -D warnings" \
-	    "$(CARGO) fmt --check --manifest-path tests/hazard_model/Cargo.toml" \
-	    "$(CARGO) clippy --locked --all-targets $(HAZARD_MODEL) -- -D warnings" \
-	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
-
 .lint-python: .venv/.extension-dev .venv/.group-check
-	@bash tools/run_all_commands.sh "$(BIN)/python tools/name_index.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" "bash tools/release/lint_workflows.sh $(BIN)" \
-	    "$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so" \
-	    "$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core" $(part)
+.lint-rust .lint-others .lint-python: .lint-%:
+	@BIN=$(BIN) LIKE_MATURIN="$(LIKE_MATURIN)" CARGO="$(CARGO)" SIMULATED="$(SIMULATED)" HAZARD_MODEL="$(HAZARD_MODEL)" bash tools/lint.sh $* $(part)
 
 # Nothing of the site is fetched: the group has all that it needs. Warnings are errors, and so are links that lead nowhere.
 SITE := PYGPU_BACKEND=cpu $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees -c docs/site
@@ -181,19 +155,15 @@ docs: .venv/.extension-dev .venv/.group-docs ## Build the documentation's site i
 # Writes no page, which takes more than half of the time, and runs no program of the gallery.
 .docs-read: .venv/.extension-dev .venv/.group-docs
 	@$(SITE) -D plot_gallery=0 --builder dummy docs build/site-read $(part)
-
 links: .venv/.extension-dev .venv/.group-docs ## Ask every address that the documentation names (needs the network)
 	$(SITE) -D plot_gallery=0 --builder linkcheck docs build/links
-
 array-api: .venv/.extension-dev .venv/.group-test .venv/.group-array-api ## Run array-api-tests of the folder ARRAY_API_TESTS against PyGPU
 	bash tests/array_api/run.sh $(CURDIR)/$(BIN)/python "$(ARRAY_API_TESTS)" $(ARRAY_API_EXAMPLES) $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. They need a release build of their own, so that the
 # development build in .venv stays. INSTRUCTIONS=--update takes the counts as the new baseline.
-VALGRIND := $(shell command -v valgrind)
-instructions: $(if $(VALGRIND),build/release-package/.made) ## Count the instructions of small calls and hold them against benches/instruction_counts.json (needs valgrind)
-	@$(if $(VALGRIND),PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instruction_counts.py $(INSTRUCTIONS),\
-	echo "instruction counts are skipped: valgrind is not installed")
+instructions: .venv/.created $(if $(shell command -v valgrind),build/release-package/.made) ## Count the instructions of small calls and hold them against benches/instruction_counts.json (needs valgrind)
+	@PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instruction_counts.py $(INSTRUCTIONS)
 
 fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group-test .venv/.group-fuzz ## Let each fuzzer look for FUZZ_SECONDS (needs Rust's nightly toolchain)
 	bash tests/fuzz/run.sh $(BIN)/python $(FUZZ_SECONDS)
@@ -203,13 +173,11 @@ soak_on = mkdir -p $(RESULTS); for backend in $(3); do $(SIMULATED_GPU) PYGPU_BA
     --operations $(2) --json $(RESULTS)/$(1)-$$backend.json || exit 1; done
 soak: .venv/.extension-quick .venv/.group-test build/simulated/.ready ## Hold SOAK_OPERATIONS random operations against NumPy, on each backend
 	$(call soak_on,soak,$(SOAK_OPERATIONS),cpu cuda hip)
-
 fusion-soak: .venv/.extension-quick .venv/.group-test build/simulated/.ready ## Hold FUSION_OPERATIONS operations that wait against NumPy and the mode off
 	$(call soak_on,fusion_soak,$(FUSION_OPERATIONS),cuda hip)
 
 fusion-mutations: .venv/.group-test build/simulated/.ready ## Leave out each place that launches pending operations: a test must see it
 	mkdir -p $(RESULTS) && $(BIN)/python tests/fusion/flush_mutations.py --markdown $(RESULTS)/closing_calls.md
-
 hazard-mutations: .venv/.created ## Remove each wait and each record of the hazard tracking: the model checker must fail
 	$(BIN)/python tests/hazard_model/mutations.py
 
@@ -223,17 +191,10 @@ wheel: .venv/.group-build .venv/.group-check .venv/.group-release ## Build the r
 # The parts of .github/workflows/release.yml that need no hosted runner. docs/release.md lists the others.
 wheel-check: .venv/.group-check .venv/.group-release ## Check the wheels in dist/: description, platform, limited API, size
 	$(call held,dist/*.whl)
-
 sdist: .venv/.group-build .venv/.group-release ## Build the source distribution into dist/
-	rm -rf dist
-	$(MATURIN) sdist --out dist
-	$(BIN)/python -m twine check --strict dist/*.tar.gz
-
+	rm -rf dist && $(MATURIN) sdist --out dist && $(BIN)/python -m twine check --strict dist/*.tar.gz
 bill: .venv/.group-release ## Write build/PyGPU.cdx.json, the list of crates and headers in the wheel (CycloneDX)
-	mkdir -p build
-	$(BIN)/python tools/release/sbom.py build/PyGPU.cdx.json
-	$(BIN)/python tools/release/validate_sbom.py build/PyGPU.cdx.json
-
+	mkdir -p build && $(BIN)/python tools/release/sbom.py build/PyGPU.cdx.json && $(BIN)/python tools/release/validate_sbom.py build/PyGPU.cdx.json
 release-check: ## Run all parts of a release that need no hosted runner, in a new clone of the last commit
 	bash tools/release/release_check.sh
 
@@ -243,7 +204,6 @@ bench: .venv/.extension-release ## Rust and Python benchmarks, each against its 
 	$(LIKE_MATURIN) $(CARGO) bench
 	$(call benches,$(BIN)/python,import_time)
 	$(call benches,$(BIN)/python,compare,$(BENCH_ARGS))
-
 plots: .venv/.group-bench ## Draw the results of PLOTS_OF (docs/results) into build/plots
 	$(BIN)/python benches/python/plots.py $(PLOTS_OF) build/plots
 
@@ -252,7 +212,6 @@ include tests/gpu/gpu.mk
 clean: ## Remove what was built; tools and environment stay
 	rm -rf target build dist docs/api docs/gallery fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis python/PyGPU/*.so
 	find python tests benches examples docs -name __pycache__ -type d -exec rm -rf {} + 2> /dev/null || true
-
 distclean: clean ## Also remove .venv and .tools
 	rm -rf .venv .tools
 

@@ -1,7 +1,7 @@
 """Check operations on arrays of more than 2^31 elements against exact expected values.
 
-    PYTHONPATH=tests/helpers python tests/gpu/large_arrays/run_large.py --json report.json
-    PYTHONPATH=tests/helpers python tests/gpu/large_arrays/run_large.py --family reductions --family scans --fusion auto
+    python tests/gpu/large_arrays/run_large.py --json report.json
+    python tests/gpu/large_arrays/run_large.py --family reductions --family scans --fusion auto
 
 Each case creates its operands on the device and applies operations of one kind. On the device it compares all elements
 of the results with a rule (`large_array_support/element_rules.py`), and on the host some of them. The largest cases
@@ -18,6 +18,8 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "helpers"))
 
 import PyGPU
 from large_array_support.array_checker import ArrayChecker
