@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import functools
 import gc
+import warnings
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 import case_sampling
@@ -105,26 +107,30 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
 
 
 # Largest number of kernels of one test that are compiled together with kernels of other tests.
-ROUNDS = 6
+ROUNDS = 24
 
 
 def attempt(item: pytest.Function) -> None:
     """Call a test, and ignore its errors except `CompileError`, which a kernel that is not compiled yet raises."""
     try:
-        item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
     except PyGPU.CompileError:
         raise
-    except (Exception, pytest.skip.Exception):
+    except (Exception, pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception):
         pass
 
 
 @pytest.fixture(scope="module")
 def compiled_together(request: pytest.FixtureRequest) -> None:
-    """Compile the first kernels of each selected test of a module on a simulated GPU, a few dozen at a time.
+    """Compile the kernels of the selected tests of a module on a simulated GPU, a few dozen at a time.
 
-    Tests that need fixtures in addition to their parameters do not run.
+    Before the first test, this calls each test until its next kernel is compiled, up to `ROUNDS` times. Tests that need
+    fixtures in addition to their parameters, and random tests, are not called.
     """
     chosen = [item for item in request.session.items if item.path == request.path]
+    chosen = [item for item in chosen if not hasattr(item.function, "hypothesis")]
     simulated_driver.compile_together([functools.partial(attempt, item) for item in chosen], ROUNDS)
 
 

@@ -5,11 +5,10 @@
 //! kernels that `#if` disables. Line numbers are preserved.
 
 use std::fmt::Write;
-use std::ops::Range;
 
 use crate::shared_memory_limit::{SharedSizes, names_declared};
 use crate::source_scopes::{Declared, Scopes, behind_brackets, declared, has_brackets};
-use crate::tokens::{Token, TokenKind, tokens};
+use crate::tokens::{Token, TokenKind, joined, tokens};
 
 /// Input of the rewriter.
 pub struct RewriteRequest<'a> {
@@ -158,34 +157,21 @@ impl<'a> Rewriter<'a> {
         while at < self.tokens.len() && !matches!(self.text(at), "{" | ";") && at < position + 64 {
             if self.text(at) == "__launch_bounds__" {
                 let end = behind_brackets(source, &self.tokens, at + 1);
-                let mut depth = 0;
-                let all = at + 2..end.saturating_sub(1);
-                let is_comma = |inner: &usize| {
-                    match self.text(*inner) {
+                let (mut depth, mut inner) = (0, at + 2);
+                while inner + 1 < end {
+                    match self.text(inner) {
                         "(" => depth += 1,
                         ")" => depth -= 1,
-                        text => return text == "," && depth == 0,
+                        "," if depth == 0 => break,
+                        _ => {}
                     }
-                    false
-                };
-                let behind = all.clone().find(is_comma).unwrap_or(all.end);
-                return self.written(all.start..behind);
+                    inner += 1;
+                }
+                return self.tokens.get(at + 2..inner).map_or_else(String::new, |tokens| joined(source, tokens));
             }
             at += 1;
         }
         "0".to_owned()
-    }
-
-    /// Returns tokens in one line. The tokens of an operator such as `<<` remain adjacent.
-    fn written(&self, tokens: Range<usize>) -> String {
-        let mut text = String::new();
-        for at in tokens.clone() {
-            if at > tokens.start && self.tokens[at - 1].end < self.tokens[at].start {
-                text.push(' ');
-            }
-            text.push_str(self.text(at));
-        }
-        text
     }
 
     fn variable(&mut self, position: usize, constant: bool) {
@@ -245,7 +231,7 @@ impl<'a> Rewriter<'a> {
                     while at < end && self.text(at) == "[" {
                         at = behind_brackets(self.request.source, &self.tokens, at);
                     }
-                    let lengths = self.written(first..at);
+                    let lengths = joined(self.request.source, &self.tokens[first..at]);
                     self.pointer(&mut text, &kind, name, &lengths);
                     words.clear();
                     continue;

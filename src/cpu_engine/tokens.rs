@@ -23,6 +23,19 @@ pub struct Token {
     pub end: usize,
 }
 
+/// Returns the texts of tokens, with a blank where the source has blanks. Marks of two characters are two tokens: a
+/// blank between these would give another meaning.
+pub fn joined(source: &str, tokens: &[Token]) -> String {
+    let mut text = String::new();
+    for (position, token) in tokens.iter().enumerate() {
+        if position > 0 && tokens[position - 1].end < token.start {
+            text.push(' ');
+        }
+        text.push_str(token.text(source));
+    }
+    text
+}
+
 impl Token {
     /// Returns the text of the token.
     pub fn text<'a>(&self, source: &'a str) -> &'a str {

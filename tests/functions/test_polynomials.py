@@ -12,6 +12,8 @@ from numpy.exceptions import RankWarning
 import PyGPU
 from support import assert_same, assert_same_refusal, outcome
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 needs_eigenvalues = pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="hipSOLVER has no general eigenvalues")
 TOLERANCE = {"float32": 1e-4, "complex64": 1e-4}
 

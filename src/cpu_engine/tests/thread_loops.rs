@@ -73,3 +73,12 @@ fn conversion_to_thread_loops_keeps_line_numbers() {
     assert_eq!(text.matches('\n').count(), source.matches('\n').count());
     assert!(text.ends_with("\nint last;"), "{text}");
 }
+
+#[test]
+fn conversion_to_thread_loops_keeps_marks_of_two_characters() {
+    let source = "__global__ void k(int *p) { const int a = 512 >> 2; __shared__ pygpu::bytes s[1 << 2]; __syncthreads(); p[a] = s[0]; }";
+    let text = split(source).unwrap().source;
+    for kept in ["512 >> 2", "pygpu::bytes", "[1 << 2]"] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+}

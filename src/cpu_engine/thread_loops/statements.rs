@@ -1,7 +1,7 @@
 //! Holds a preprocessed source with its tokens, and finds the extent of its statements.
 
 use crate::source_scopes::behind_brackets;
-use crate::tokens::{Token, TokenKind};
+use crate::tokens::{Token, TokenKind, joined};
 
 /// A preprocessed source with its tokens.
 pub struct TokenizedSource<'a> {
@@ -39,9 +39,9 @@ impl<'a> TokenizedSource<'a> {
         (first..end).any(|at| self.is_word(at) && words.contains(&self.at(at)))
     }
 
-    /// Returns the texts of the tokens in a range, separated by blanks.
+    /// Returns the texts of the tokens in a range.
     pub fn joined(&self, (first, end): (usize, usize)) -> String {
-        (first..end).map(|at| self.at(at)).collect::<Vec<_>>().join(" ")
+        self.tokens.get(first..end).map_or_else(String::new, |tokens| joined(self.source, tokens))
     }
 
     /// Returns the position after the closing bracket that matches the opening bracket at `open`.

@@ -111,11 +111,41 @@ fn sources_of_unit_are_compiled_individually_if_compiler_warns() {
 }
 
 #[test]
-fn source_with_unique_head_is_compiled_individually() {
+fn sources_with_different_heads_share_unit_in_namespaces() {
+    let _alone = alone();
+    let heads = ["#define VALUE 1\nstruct pair { int a; };", "#include <float.h>\n#define VALUE 2\ntypedef int pair;"];
+    let sources = [("pygpu_left_head", heads[0]), ("pygpu_right_head", heads[1])]
+        .map(|(name, head)| (name, source(head, name, "out[0] = VALUE + sizeof(pair);")));
+    assert_eq!(together(&sources.each_ref().map(|(name, source)| (*name, source.as_str()))), 2);
+    for (number, (name, source)) in (0..).zip(&sources) {
+        let (code, image, log) = compiled(name, source);
+        assert_eq!((code, chosen(&image).unwrap().0), (SUCCESS, number), "{log}");
+    }
+}
+
+#[test]
+fn macro_of_header_is_restored_behind_head_that_replaces_it() {
+    let _alone = alone();
+    let heads = ["#undef INFINITY\n#define INFINITY 1\nstatic int own = INFINITY;", "static float own = INFINITY;"];
+    let sources = [("pygpu_replaces", heads[0]), ("pygpu_uses", heads[1])]
+        .map(|(name, head)| (name, source(head, name, "out[0] = own;")));
+    assert_eq!(together(&sources.each_ref().map(|(name, source)| (*name, source.as_str()))), 2);
+}
+
+#[test]
+fn each_head_becomes_unit_if_heads_conflict() {
+    let _alone = alone();
+    let heads = ["extern \"C\" int pygpu_same() { return 1; }", "extern \"C\" int pygpu_same() { return 2; }"];
+    let sources = [("pygpu_same_one", heads[0]), ("pygpu_same_two", heads[0]), ("pygpu_same_three", heads[1])]
+        .map(|(name, head)| (name, source(head, name, "out[0] = pygpu_same();")));
+    assert_eq!(together(&sources.each_ref().map(|(name, source)| (*name, source.as_str()))), 2);
+    is_compiled_alone(sources[2].0, &sources[2].1);
+}
+
+#[test]
+fn single_source_is_compiled_individually() {
     let _alone = alone();
     let alone = source("// alone", "pygpu_alone", "out[0] = 1;");
-    let other = source("// other", "pygpu_other", "out[0] = 1;");
-    assert_eq!(together(&[("pygpu_alone", &alone), ("pygpu_other", &other)]), 0);
+    assert_eq!(together(&[("pygpu_alone", &alone)]), 0);
     is_compiled_alone("pygpu_alone", &alone);
-    is_compiled_alone("pygpu_other", &other);
 }

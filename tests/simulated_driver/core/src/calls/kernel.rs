@@ -62,17 +62,16 @@ struct Module {
 
 impl Module {
     fn kernel(&self, name: &str) -> Option<&HostKernel> {
-        match self.number {
-            Some(number) => self.library.kernel(&translation_units::numbered(name, number)),
-            None => self.library.kernel(name),
-        }
+        let Some(number) = self.number else { return self.library.kernel(name) };
+        let names = self.library.names();
+        let listed = names.iter().find(|listed| translation_units::own_name(listed, number) == Some(name))?;
+        self.library.kernel(listed)
     }
 
     fn names(&self) -> Vec<String> {
         let names = self.library.names();
         let Some(number) = self.number else { return names };
-        let ending = translation_units::numbered("", number);
-        names.iter().filter_map(|name| name.strip_suffix(&ending)).map(str::to_owned).collect()
+        names.iter().filter_map(|listed| translation_units::own_name(listed, number)).map(str::to_owned).collect()
     }
 }
 

@@ -25,7 +25,7 @@ pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
 /// Returns whether the image of a source is cached. Only images of PyGPU's own kernels are cached.
 pub fn is_cached(name: &str) -> bool {
-    folder().is_some() && name.starts_with("pygpu_")
+    folder().is_some() && (name.starts_with("pygpu_") || name.starts_with("move_"))
 }
 
 /// Returns whether a source compiles to the same image for every GPU. This is true for a kernel of PyGPU whose source
