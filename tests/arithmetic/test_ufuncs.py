@@ -15,7 +15,6 @@ import pytest
 
 import layouts
 import PyGPU
-import simulated_driver
 from gpu import support
 from installed.numpy_version import expect_failure_of_rounding, numpy_function
 from PyGPU import _core
@@ -126,28 +125,6 @@ def overwriting_cases() -> list[tuple[str, str]]:
         if f"{loop}->{kind}" in UFUNCS[name].types:
             found[name] = kind
     return list(found.items())
-
-
-def written(name: str, kind: str) -> None:
-    arrays = [PyGPU.to_gpu(operand[: 4 * 9 + 1]) for operand in operands_of(name, kind)]
-    UFUNCS[name](*arrays, out=arrays[0])
-
-
-def called(name: str, kind: str, group: int) -> None:
-    operands = [host.reshape(layouts.SHAPE) for host in operands_of(name, kind)]
-    lying = layouts.GROUPS[UFUNCS[name].nin][group][0]
-    UFUNCS[name](*[layouts.lie(layout, values)[1] for layout, values in zip(lying, operands, strict=True)])
-
-
-@pytest.fixture(scope="module")
-def compiled_together(request: pytest.FixtureRequest) -> None:
-    """Compile the kernels of the selected tests on a simulated GPU in batches of a few dozen, which is faster than one
-    by one."""
-    items = [item for item in request.session.items if item.path == request.path]
-    chosen = [item.callspec.params for item in items if "compiled_together" in item.fixturenames]
-    simulated_driver.compile_together(
-        functools.partial(called, **one) if "group" in one else functools.partial(written, **one) for one in chosen
-    )
 
 
 @pytest.mark.sampled(on="cuda")

@@ -184,8 +184,8 @@ def delayed(most: int) -> Iterator[None]:
 
 # With fewer calls or kernels in a round, a further round takes longer than to compile the kernels one by one.
 FEWEST = 3
-# So many calls, evenly distributed over all, come first. If their kernels are compiled, as on HIP after a run on CUDA, no
-# other call is made.
+# So many calls, evenly distributed over all, come first. If their kernels are compiled, as on HIP after a run on CUDA,
+# no other call is made.
 FIRST = 8
 
 
