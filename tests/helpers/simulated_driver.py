@@ -11,6 +11,7 @@ import ctypes
 import functools
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -182,8 +183,10 @@ def delayed(most: int) -> Iterator[None]:
         found.delay(0)
 
 
-# With fewer calls or kernels in a round, a further round takes longer than to compile the kernels one by one.
+# With fewer calls left, a further round takes longer than to compile their kernels one by one. The same holds if a
+# round took more seconds of processor time for each of its kernels.
 FEWEST = 3
+SECONDS_PER_KERNEL = 0.04
 # So many calls, evenly distributed over all, come first. If their kernels are compiled, as on HIP after a run on CUDA,
 # no other call is made.
 FIRST = 8
@@ -208,7 +211,7 @@ def compile_together(calls: Iterable[Callable[[], object]], rounds: int = 1) -> 
     for number in range(rounds):
         if not left or (number > 0 and len(left) < FEWEST) or not compiler.sim_collect_sources():
             break
-        calls, left, made = left, [], 0
+        calls, left, made, start = left, [], 0, time.process_time()
         try:
             for position, call in enumerate(calls):
                 try:
@@ -222,6 +225,8 @@ def compile_together(calls: Iterable[Callable[[], object]], rounds: int = 1) -> 
         finally:
             made = compiler.sim_compile_together()
         total += made
+        if made > 0 and time.process_time() - start > SECONDS_PER_KERNEL * made:
+            break
         if left and made == 0 and rounds > 1:
             # No unit was compiled, because the next kernel of each call cannot be compiled in a unit. One call now
             # compiles its kernel alone.

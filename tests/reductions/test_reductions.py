@@ -12,6 +12,8 @@ import pytest
 import PyGPU
 import simulated_driver
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
 # On a simulated GPU, only a few dtypes of each kind are tested, because each kernel is compiled as a host program.

@@ -10,6 +10,8 @@ import pytest
 import PyGPU
 from support import assert_same, assert_same_refusal, outcome
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 RNG = np.random.default_rng(7)
 SAMPLE = RNG.integers(0, 17, (300, 3))
 
