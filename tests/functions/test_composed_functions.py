@@ -13,6 +13,8 @@ import PyGPU
 from installed.numpy_version import is_numpy
 from support import of_few, outcome
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 RNG = np.random.default_rng(5)
 HOST: dict[str, Any] = {
     "a": RNG.standard_normal((4, 5)),

@@ -11,6 +11,8 @@ import pytest
 import PyGPU
 from support import assert_same
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("endpoint", [True, False])

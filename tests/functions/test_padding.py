@@ -11,6 +11,8 @@ import PyGPU
 from installed.numpy_version import is_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap"]
 WIDTHS: list[Any] = [0, 2, (1, 3), ((2, 0), (0, 5)), ((7, 9), (8, 11)), {1: (2, 3)}, {-1: 1}]
 KEYWORDS: dict[str, list[dict[str, Any]]] = {

@@ -11,6 +11,8 @@ import pytest
 import PyGPU
 from support import assert_same, assert_same_refusal, of_few, outcome
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 PyGPU.device_count()
 UFUNCS = [
     "add",

@@ -14,6 +14,8 @@ import pytest
 import PyGPU
 from PyGPU._special import ufuncs
 
+pytestmark = pytest.mark.usefixtures("compiled_together")
+
 SPECIAL = Path(__file__).parents[2] / "src/ops/ufunc/special"
 X = np.linspace(0.05, 0.95, 12)
 
