@@ -15,6 +15,7 @@ from rust_macros import Macros
 
 STUB = rust.ROOT / "python/PyGPU/_core.pyi"
 TABLE = rust.ROOT / "src/ops/ufunc/ufunc_table.rs"
+ALIASES = rust.ROOT / "src/ops/ufunc/aliases.rs"
 SPECIAL_TABLES = rust.ROOT / "src/ops/ufunc/special"
 SPECIAL_STUB = rust.ROOT / "python/PyGPU/_special/ufuncs.pyi"
 REDUCTIONS = rust.FOLDER / "operators/reduction_methods.rs"
@@ -208,7 +209,7 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
 def ufuncs() -> tuple[dict[str, tuple[int, str]], dict[str, str]]:
     """Return each ufunc of the Rust table with its number of results and its summary, and all aliases of ufuncs."""
     text = TABLE.read_text(encoding="utf-8")
-    aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', text[text.index("pub const ALIASES") :], re.MULTILINE))
+    aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', ALIASES.read_text(encoding="utf-8"), re.MULTILINE))
     table = text[text.index("pub static TABLE") :].partition("\n];")[0]
     rows = re.split(r'\b(?:row|comparison|real)!\("(\w+)" (?:\d )?"([^"]*)"', table)[1:]
     entries = zip(rows[::3], rows[1::3], rows[2::3], strict=True)

@@ -80,7 +80,8 @@ def test_logaddexp_matches_extended_precision_and_numpys_limits(name, dtype):
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(limited))
     np.testing.assert_array_equal(found[~np.isfinite(limited)], limited[~np.isfinite(limited)])
     finite = np.isfinite(limited)
-    np.testing.assert_allclose(found[finite], expected[finite], rtol=limits.eps, atol=limits.eps)
+    # The functions exp and exp2 of a GPU have errors of up to 2 ulp. The result is near 0 where they cancel the maximum.
+    np.testing.assert_allclose(found[finite], expected[finite], rtol=limits.eps, atol=2 * limits.eps)
 
 
 LIMITS = [0.0, -0.0, 1.0, -1.0, -2.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, 2e-300, 1.7e308, 9e307, 1e300]

@@ -7,8 +7,8 @@
 
 use smallvec::SmallVec;
 
-use super::special::LOGARITHM;
 use super::special::header::{Header, add_texts};
+use super::special::shared_headers::LOGARITHM;
 pub use super::type_sets::{ORDER, TypeSet};
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::dtype::ScalarType::*;

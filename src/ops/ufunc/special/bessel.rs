@@ -1,7 +1,8 @@
 //! Defines the Bessel functions.
 
 use super::header::Header;
-use super::{POLYNOMIAL, SpecialFunction, double, integers, real, single, small, special, xsf};
+use super::shared_headers::POLYNOMIAL;
+use super::{SpecialFunction, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 /// C++ functions that compute in float. The functions of xsf compute in double.

@@ -1,7 +1,8 @@
 //! Defines special functions of information theory, logistic functions, functions of angles, and powers.
 
 use super::header::Header;
-use super::{LOGARITHM, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
+use super::shared_headers::LOGARITHM;
+use super::{SpecialFunction, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 static ELEMENTARY: Header = Header::of(include_str!("../../include/special/elementary.h"), &[&ARITHMETIC, &LOGARITHM]);

@@ -1,7 +1,8 @@
 //! Defines the error function, the normal distribution, and related functions.
 
 use super::header::Header;
-use super::{LOGARITHM, SpecialFunction, double, integers, real, single, small, special, xsf};
+use super::shared_headers::LOGARITHM;
+use super::{SpecialFunction, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 static NORMAL: Header = Header::of(include_str!("../../include/special/normal_distribution.h"), &[&LOGARITHM]);

@@ -1,7 +1,8 @@
 //! Defines gamma, beta and zeta functions.
 
 use super::header::Header;
-use super::{LOGARITHM, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
+use super::shared_headers::LOGARITHM;
+use super::{SpecialFunction, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 static DIGAMMA_PARTS: Header =

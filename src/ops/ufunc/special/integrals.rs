@@ -1,7 +1,8 @@
 //! Defines elliptic and exponential integrals.
 
 use super::header::Header;
-use super::{POLYNOMIAL, SpecialFunction, as_complex, complex, double, integers, real, single, small, special, xsf};
+use super::shared_headers::POLYNOMIAL;
+use super::{SpecialFunction, as_complex, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 /// C++ functions that compute in float.

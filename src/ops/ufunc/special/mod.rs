@@ -12,14 +12,9 @@ mod error_functions;
 mod gamma;
 pub mod header;
 mod integrals;
+pub(super) mod shared_headers;
 mod xsf;
 
-/// C++ template that evaluates polynomials of float or double.
-static POLYNOMIAL: Header = Header::of(include_str!("../../include/special/polynomial.h"), &[&xsf::MULTIPLY_ADD]);
-/// C++ templates of logarithms without branches.
-pub(super) static LOGARITHM: Header = Header::of(include_str!("../../include/special/logarithm.h"), &[&POLYNOMIAL]);
-
-use self::header::Header;
 use super::ufunc_table::{HostEvaluation, Output, ScalarRule, TypeSet, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::*;
 
