@@ -129,6 +129,8 @@ def main() -> None:
     if arguments.json:
         import machine
 
+        # The description of the machine imports PyGPU, which may be in the folders only.
+        sys.path[:0] = [folder for folder in arguments.this if folder is not None]
         builds = {"rounds": arguments.rounds, "builds": [len(side) for side in sides]}
         machine.write(arguments.json, {"benchmark": "against", **builds, "rows": rows})
 

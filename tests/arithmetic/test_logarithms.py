@@ -80,7 +80,7 @@ def test_logaddexp_matches_extended_precision_and_numpys_limits(name, dtype):
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(limited))
     np.testing.assert_array_equal(found[~np.isfinite(limited)], limited[~np.isfinite(limited)])
     finite = np.isfinite(limited)
-    # The functions exp and exp2 of a GPU have errors of up to 2 ulp. The result is near 0 where they cancel the maximum.
+    # exp and exp2 of a GPU have errors of up to 2 ulp. The result is near 0 where they cancel the maximum.
     np.testing.assert_allclose(found[finite], expected[finite], rtol=limits.eps, atol=2 * limits.eps)
 
 
