@@ -1,14 +1,18 @@
 //! Converts Python integers. Errors contain the name of the argument. A bool is rejected: `device=True` or
-//! `nbytes=False` is most likely a typo.
+//! `nbytes=False` is most likely a typo. So is NumPy's bool, which has an `__index__` before NumPy 2.3.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
+use crate::ffi::ndarray::is_numpy_bool;
 use crate::ffi::numbers;
 
 fn index<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    if object.is_instance_of::<PyBool>() || !numbers::is_index(object) {
+    if numbers::is_exact_int(object) {
+        return Ok(object.clone());
+    }
+    if !numbers::is_index(object) || object.is_instance_of::<PyBool>() || is_numpy_bool(object) {
         let class = object.get_type().fully_qualified_name()?;
         return Err(PyTypeError::new_err(format!("{name} is an int, not {class}")));
     }

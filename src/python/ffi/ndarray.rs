@@ -181,6 +181,16 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
     Some((*kind, bytes))
 }
 
+/// Returns whether an object is a `numpy.bool`. Such an object is a truth value, and must not be converted to an
+/// integer by `__index__`.
+pub(crate) fn is_numpy_bool(value: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the borrow keeps the object alive, NumPy keeps the class alive, and the call only reads the types.
+    unsafe {
+        let class = npyffi::get_type_object(value.py(), NpyTypes::PyBoolArrType_Type);
+        ffi::PyObject_TypeCheck(value.as_ptr(), class) != 0
+    }
+}
+
 /// Returns whether an object is a NumPy scalar of any type.
 pub(crate) fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the borrow keeps the object alive, NumPy keeps the class alive, and the call only reads the types.

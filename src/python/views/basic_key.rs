@@ -12,10 +12,9 @@ use pyo3::types::{PyBool, PyTuple};
 use smallvec::SmallVec;
 
 use crate::convert::argument_errors;
-use crate::convert::ndarray;
+use crate::ffi::ndarray::is_numpy_bool;
 use crate::ffi::numbers::{self, TooLarge};
 use crate::ffi::slices::{self, PlainItem};
-use crate::py_once::PyOnce;
 use pygpu_layout::{Indexer, Layout};
 
 /// Kind of a key item.
@@ -53,7 +52,7 @@ fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
 #[inline(never)]
 fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     let has_len = item.hasattr("__len__")?;
-    if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item)? {
+    if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item) {
         return Ok(BasicKeyItem::Advanced);
     }
     if numbers::is_index(item) {
@@ -224,13 +223,4 @@ pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
 #[inline(never)]
 fn integer_by_index(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     numbers::integer(item, TooLarge::Index).map(|value| value as i64)
-}
-
-/// Whether an item of a key is a `numpy.bool_`. Such an item is a truth value, and must not be converted to an integer
-/// by `__index__`.
-pub(crate) fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
-    static BOOL: PyOnce<Py<PyAny>> = PyOnce::new();
-    let py = item.py();
-    let class = BOOL.get_or_try_init(py, || ndarray::numpy(py)?.getattr("bool_").map(Bound::unbind))?;
-    item.is_instance(class.bind(py))
 }
