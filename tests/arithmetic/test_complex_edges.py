@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
+from support import on_cpu
 
 PARTS = [0.0, -0.0, 1.25, -1.25, np.inf, -np.inf, np.nan]
 EDGES = np.array([complex(x, y) for x, y in itertools.product(PARTS, PARTS) if not np.isfinite(x + y)])
@@ -21,6 +23,9 @@ def test_complex_functions_of_infinities_and_nans_match_numpy(name: str) -> None
         warnings.simplefilter("ignore")
         expected = getattr(np, name)(EDGES)
         got = getattr(PyGPU, name)(PyGPU.to_gpu(EDGES)).get()
+    if name == "arccosh" and not is_numpy("2.3") and not on_cpu():
+        # Older versions of NumPy return NaN for the imaginary part, where C17 and newer versions have pi/2.
+        expected[(EDGES.real == 0) & np.isnan(EDGES.imag)] = complex(np.nan, np.pi / 2)
     for place, one, other in zip(EDGES, got, expected, strict=True):
         message = f"{name}({place}) is {one}, and NumPy's {other}"
         assert np.isnan(one.real) == np.isnan(other.real), message

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, of_few, outcome, pair, print_each
+from installed.numpy_version import is_numpy
+from support import assert_same, assert_same_refusal, of_few, on_cpu, outcome, pair, print_each
 
 SEED = random.randrange(1 << 32)
 MODES = ["raise", "wrap", "clip"]
@@ -80,7 +81,10 @@ def test_take_rejects_unknown_mode_and_invalid_indices() -> None:
     host = np.arange(4.0)
     both("take", host, [1], mode="other")
     both("take", host, np.array([1.0]))
-    both("take", host, np.array([1], "uint64"))
+    if is_numpy("2.1") or on_cpu():  # NumPy 2.0 rejects indices of uint64.
+        both("take", host, np.array([1], "uint64"))
+    else:
+        assert_same(PyGPU.take(PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([1], "uint64"))), host[1:2])
     both("take", host, np.array([True, False]))
     ours = outcome(lambda: PyGPU.to_gpu(host).take([0, 7, 9]))
     assert str(ours[1]) == str(outcome(lambda: host.take([0, 7, 9]))[1])
