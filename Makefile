@@ -90,8 +90,7 @@ test-all: ## The same with every case of the large matrices, and with deferred a
 log = build/parts/$(@:.%=%)
 part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
 
-# Begins with another third of the folders than .on-cuda and .on-hip. Each part then compiles a third of the tests, and reads
-# what the others compiled.
+# Begins with another third of the folders than .on-cuda and .on-hip, so that each part compiles kernels for the others.
 .on-cpu: FOLDERS = $(filter-out tests/gpu/ tests/bindings/,$(shell echo tests/[h-z]*/ tests/[a-g]*/))
 .on-cpu: .venv/.extension-dev .venv/.group-test build/amd/.ready
 	@PYGPU_STRICT=1 $(PYTEST) $(FOLDERS) docs README.md $(SAMPLE) $(PYTEST_ARGS) $(part)
@@ -132,16 +131,14 @@ part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch 
 .instructions-counted:
 	@$(MAKE) --no-print-directory instructions $(part)
 
-# Checks of a package index, the self-test of the installed wheel, and a test whose defects only optimized code shows. After the
-# part above, which builds the same wheel.
+# Checks of a package index, the self-test of the wheel, and a test of optimized code; after the part that builds the wheel.
 .wheel-held: .instructions-counted .venv/.group-check .venv/.group-release .venv/.group-test
 	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
 	export PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu && $(BIN)/python -m PyGPU test && \
 	$(PYTEST) tests/memory/test_garbage_collection.py $(PYTEST_ARGS) ) $(part)
 held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 
-# Cargo lets one command at a time use a folder of objects. A part that shares one comes after the build that uses it, instead
-# of waiting for the lock in the place of another part.
+# Cargo lets one command at a time use a folder of objects, so a part that shares one comes after the build that uses it.
 .lint-rust: .venv/.extension-dev
 .lint-others: .tools/.cargo-deny-$(CARGO_DENY_VERSION) build/simulated/.ready
 .lint-python: .venv/.extension-dev .venv/.group-check
