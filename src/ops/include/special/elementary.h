@@ -39,7 +39,8 @@ template <class T> __device__ inline T logit(T x) {
     T s = quotient(fma(normal, power, -rest) - lost, fma(normal, power, rest)), square = s * s;
     T value = add_log_of_power(exponent - (is_tiny ? 100 : 0), fma(s * square, rest_of_log(square), 2 * s));
     T limit = x == 0 ? -(T)INFINITY : x == 1 ? (T)INFINITY : (T)NAN;
-    return (x > 0) & (x < 1) ? value : limit;
+    const bool is_inside = (x > 0) & (x < 1);
+    return is_inside ? value : limit;
 }
 template <class T> __device__ inline T log_expit(T x) {
     return pygpu_op::add_log1p(x < 0 ? x : (T)0, (T)-1, exp(-fabs(x)));

@@ -65,7 +65,8 @@ __device__ inline double log1p_of_double(double x) {
     // Selecting between integers instead of doubles makes no branch.
     const bool is_pole = __double2hiint(1 + x) == 0, is_beyond = x <= -1;
     double limit = __hiloint2double(is_pole ? 0xfff00000 : 0x7ff80000, 0);
-    return is_beyond ? limit : (x < INFINITY) & (x != 0) ? value : x;
+    const bool is_regular = (x < INFINITY) & (x != 0);
+    return is_beyond ? limit : is_regular ? value : x;
 }
 
 }
