@@ -33,6 +33,28 @@ static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
 use self::postponed_variants::{POSTPONED, PostponedVariant, REFUSED};
 pub use self::postponed_variants::{Postponed, forget_refused, has_postponed, take_postponed};
 
+/// The parts of PyGPU that have a group of compiled variants.
+#[derive(Clone, Copy, Debug)]
+#[repr(u16)]
+#[allow(missing_docs)]
+pub enum LibraryPart {
+    Copies,
+    FftColumns,
+    Joining,
+    LowerTriangles,
+    Products,
+    Random,
+    Reduceat,
+    Reductions,
+    Scans,
+    Selection,
+    SmallMatrices,
+    SmallRefinement,
+    Sorting,
+    Triangles,
+    UfuncAt,
+}
+
 /// A group of compiled variants: all variants of one user-defined kernel, or of all kernels in one part of PyGPU, such
 /// as the scans. Dropping the group evicts its variants from the cache.
 pub struct KernelFamily {
@@ -52,10 +74,9 @@ impl KernelFamily {
     /// creates.
     const FIRST_OWN: u64 = 1 << 16;
 
-    /// Creates the group of all variants of one part of PyGPU, such as the scans. `number` must be unique among these
-    /// parts.
-    pub const fn of_library(number: u16) -> Self {
-        Self { number: number as u64, is_on_device: AtomicBool::new(false) }
+    /// Creates the group of all variants of one part of PyGPU.
+    pub const fn of_library(part: LibraryPart) -> Self {
+        Self { number: part as u64, is_on_device: AtomicBool::new(false) }
     }
 
     fn identity<'a>(&self, device: Device, key: &'a [u8]) -> VariantId<'a> {

@@ -6,7 +6,7 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
@@ -14,8 +14,7 @@ use pygpu_kernel::{Arguments, Function, KernelSource, launch};
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 33;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Joining);
 
 const TEXT: &str = include_str!("join.cu");
 const NAME: &str = "pygpu_join_parts";

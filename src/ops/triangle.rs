@@ -5,15 +5,14 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, KernelSource, launch};
 use pygpu_layout::{Axis, Dims, MemoryOrder};
 use pygpu_memory::Access;
 
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 38;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Triangles);
 
 const TEXT: &str = include_str!("triangle.cu");
 const NAME: &str = "pygpu_triangle";

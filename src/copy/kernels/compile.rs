@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use pygpu_codegen::array_access;
-use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart, VariantKey};
 use pygpu_device::Device;
 use pygpu_kernel::{Function, KernelSource};
 
@@ -59,7 +59,7 @@ pub(super) struct CopyVariant {
     defined: SmallVec<[(&'static str, i64); 7]>,
 }
 
-static KERNELS: KernelFamily = KernelFamily::of_library(0);
+static KERNELS: KernelFamily = KernelFamily::of_library(LibraryPart::Copies);
 
 /// Returns the compiled kernel, or `None` if it cannot be compiled.
 pub(super) fn function(device: Device, variant: CopyVariant) -> Option<Function> {

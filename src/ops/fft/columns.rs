@@ -15,14 +15,14 @@ use pygpu_backend::LaunchShape;
 use pygpu_backend::libraries::fft::Direction;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, KernelSource, launch, limits_of};
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: KernelFamily = KernelFamily::of_library(42);
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::FftColumns);
 const NAME: &str = "pygpu_fft_columns";
 const TEXT: &str = include_str!("columns.cu");
 

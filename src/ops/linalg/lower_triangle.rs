@@ -7,13 +7,12 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, KernelSource, launch};
 use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 37;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::LowerTriangles);
 
 const NAME: &str = "pygpu_lower_triangle";
 const TEXT: &str = include_str!("lower_triangle.cu");

@@ -8,13 +8,12 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, KernelSource, launch};
 use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 35;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::SmallMatrices);
 
 const TEXT: &str = include_str!("small_matrices.cu");
 /// Maximum number of rows of a matrix.

@@ -21,8 +21,7 @@ pub use operands::Product;
 pub use product_table::ProductFunction;
 pub use vendor_gemm::{destroy_handles, way, with_blas, workspace_of};
 
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 
 /// The compiled kernels of this module.
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 34;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Products);

@@ -18,7 +18,7 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, KernelSource, launch};
@@ -35,8 +35,7 @@ const ADVANCE_TEXT: &str = include_str!("advance.cu");
 const ADVANCE: &str = "pygpu_random_advance";
 
 /// The compiled kernels of this module.
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 40;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Random);
 
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;

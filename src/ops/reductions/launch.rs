@@ -11,7 +11,7 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart, VariantKey};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, launch};
@@ -19,8 +19,7 @@ use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 use smallvec::SmallVec;
 
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 16;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Reductions);
 
 /// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.

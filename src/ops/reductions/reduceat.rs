@@ -8,7 +8,7 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart, VariantKey};
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, KernelSource, launch};
 use pygpu_memory::Access;
@@ -24,7 +24,7 @@ const LANES_ON_CPU: u32 = 4;
 /// reduces a whole segment. Adjacent threads then read adjacent elements.
 const INNER_OF_SINGLE_LANE: i64 = 16;
 
-static COMPILED: KernelFamily = KernelFamily::of_library(26);
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Reduceat);
 
 /// A reduction of segments of an axis. All arrays are contiguous in C order.
 pub struct SegmentReduction<'a> {

@@ -3,13 +3,13 @@
 use crate::elementwise_kernel;
 use pygpu_base::error::Result;
 use pygpu_codegen::array_access::{HEADER, IndexWidth};
-use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart, VariantKey};
 use pygpu_device::Device;
 use pygpu_kernel::{Function, KernelSource};
 
 const TEXT: &str = include_str!("compact.cu");
 
-static COMPILED: KernelFamily = KernelFamily::of_library(24);
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Selection);
 
 /// The action that a mask kernel performs at each position at which the mask is true: copy, assign, or write indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart, VariantKey};
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, KernelSource, launch};
 use pygpu_memory::{Access, BlockUse};
@@ -17,7 +17,7 @@ const TEXT: &str = include_str!("ufunc_at.cu");
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 
-static COMPILED: KernelFamily = KernelFamily::of_library(25);
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::UfuncAt);
 
 /// A call of `ufunc.at`; all arrays are one-dimensional and contiguous.
 pub struct UfuncAt<'a> {

@@ -23,8 +23,7 @@ pub use search::{Counted, count, search, sum_runs};
 pub use sort::{SortOutputs, Sorted, sort, sort_in_place};
 pub use unique::{Unique, UniqueOutputs, unique};
 
-use pygpu_codegen::variant_cache::KernelFamily;
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart};
 
 /// The compiled kernels of this module.
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 32;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Sorting);

@@ -9,15 +9,14 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
+use pygpu_codegen::variant_cache::{KernelFamily, LibraryPart, VariantKey};
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, launch};
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
-const FAMILY: u16 = 17;
+static COMPILED: KernelFamily = KernelFamily::of_library(LibraryPart::Scans);
 
 /// A scan of an array along an axis.
 pub struct AxisScan<'a> {
