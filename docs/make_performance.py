@@ -29,7 +29,8 @@ HEAD = """\
 `python docs/make_performance.py` writes this page from the files of [docs/results](results/README.md). `make plots`
 draws the same figures into `build/plots`. A higher speed (`GB/s`) and a shorter time (`us`, `ns`) are better. Compare
 figures only within one table, whose libraries were measured in turns. The tables are of two runs on an
-[H200](results/h200.md), and name their commits; the [H100](results/h100.md) has soaks, and times of deferred arithmetic.
+[H200](results/h200.md), and name their commits. The [H100](results/h100.md) has soaks, and times of deferred
+arithmetic.
 
 ![GB/s of PyGPU, torch and CuPy for seven expressions on an H200](speed.svg)
 
