@@ -5,6 +5,7 @@
 //! thread reads a table. Compilations in progress are recorded, so that other threads wait for them and no variant is
 //! compiled twice. A lookup compares the whole key of an entry, not only the key's hash.
 
+mod library_part;
 mod postponed_variants;
 
 use std::fmt::Display;
@@ -30,30 +31,9 @@ pub type VariantKey = SmallVec<[u8; 24]>;
 
 static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
 
+pub use self::library_part::LibraryPart;
 use self::postponed_variants::{POSTPONED, PostponedVariant, REFUSED};
 pub use self::postponed_variants::{Postponed, forget_refused, has_postponed, take_postponed};
-
-/// The parts of PyGPU that have a group of compiled variants.
-#[derive(Clone, Copy, Debug)]
-#[repr(u16)]
-#[allow(missing_docs)]
-pub enum LibraryPart {
-    Copies,
-    FftColumns,
-    Joining,
-    LowerTriangles,
-    Products,
-    Random,
-    Reduceat,
-    Reductions,
-    Scans,
-    Selection,
-    SmallMatrices,
-    SmallRefinement,
-    Sorting,
-    Triangles,
-    UfuncAt,
-}
 
 /// A group of compiled variants: all variants of one user-defined kernel, or of all kernels in one part of PyGPU, such
 /// as the scans. Dropping the group evicts its variants from the cache.
