@@ -100,7 +100,7 @@ def test_fft_of_long_columns_accepts_strides_and_out_array() -> None:
 
 
 def test_fft_of_long_columns_of_other_lengths_matches_numpy() -> None:
-    # Copies of the columns are transformed by the library, whose stand-in is less accurate.
+    # Copies of the columns are transformed by the library, whose simulation is less accurate.
     host = numbers("complex128", 2049, 4)
     same(PyGPU.fft.fft(PyGPU.to_gpu(host), axis=0), np.fft.fft(host, axis=0), most=1e-14)
 
@@ -120,7 +120,7 @@ def test_graph_with_fft_of_columns_transforms_values_present_at_launch() -> None
     same(out, np.fft.fft(host, axis=0))
 
 
-@pytest.mark.skipif(simulated_driver.driver() is None, reason="asks the stand-in of a library")
+@pytest.mark.skipif(simulated_driver.driver() is None, reason="needs a simulated library, which counts calls")
 def test_fft_of_columns_calls_library_only_where_kernels_are_slower() -> None:
     PyGPU.fft.fft(PyGPU.ones(2, "complex64"))
     is_cuda = PyGPU.backend_name() == "cuda"

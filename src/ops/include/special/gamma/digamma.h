@@ -38,8 +38,8 @@ __device__ inline float digamma(float x) {
 __device__ inline double digamma(double x) {
     if (!(x > 1e-18 && x < 1e18)) return digamma_of_any(x);
     const bool is_small = x <= 3, is_below_1 = x < 1, is_above_2 = x > 2, is_moderate = x < 10;
-    // Up to 3: Boost's rational approximation from 1 to 2, at x + 1 or x - 1 for other numbers. The position of the function's zero is stored as
-    // the sum of three numbers, which are subtracted one after another.
+    // Up to 3: Boost's rational approximation from 1 to 2, at x + 1 or x - 1 for other numbers. The position of the
+    // function's zero is stored as the sum of three numbers, which are subtracted one after another.
     const double above[] = {-0.0020713321167745952, -0.045251321448739056, -0.28919126444774784,
                             -0.65031853770896507,   -0.32555031186804491,  0.25479851061131551};
     const double below[] = {-0.55789841321675513e-6, 0.0021284987017821144, 0.054151797245674225, 0.43593529692665969,
