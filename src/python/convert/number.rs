@@ -3,16 +3,15 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 
-use crate::ffi::ndarray::is_numpy_bool;
+use crate::ffi::ndarray::is_bool;
 use crate::ffi::numbers;
 
 fn index<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     if numbers::is_exact_int(object) {
         return Ok(object.clone());
     }
-    if !numbers::is_index(object) || object.is_instance_of::<PyBool>() || is_numpy_bool(object) {
+    if !numbers::is_index(object) || is_bool(object) {
         let class = object.get_type().fully_qualified_name()?;
         return Err(PyTypeError::new_err(format!("{name} is an int, not {class}")));
     }

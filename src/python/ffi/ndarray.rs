@@ -181,13 +181,13 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
     Some((*kind, bytes))
 }
 
-/// Returns whether an object is a `numpy.bool`. Such an object is a truth value, and must not be converted to an
-/// integer by `__index__`.
-pub(crate) fn is_numpy_bool(value: &Bound<'_, PyAny>) -> bool {
+/// Returns whether an object is a bool of Python or NumPy. Both may have an `__index__`, NumPy's before version 2.3, but
+/// must not be converted to integers.
+pub(crate) fn is_bool(value: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the borrow keeps the object alive, NumPy keeps the class alive, and the call only reads the types.
     unsafe {
         let class = npyffi::get_type_object(value.py(), NpyTypes::PyBoolArrType_Type);
-        ffi::PyObject_TypeCheck(value.as_ptr(), class) != 0
+        ffi::PyBool_Check(value.as_ptr()) != 0 || ffi::PyObject_TypeCheck(value.as_ptr(), class) != 0
     }
 }
 

@@ -16,6 +16,7 @@ use smallvec::smallvec;
 use super::import;
 use crate::array::class::GpuArray;
 use crate::array::memory_owner::MemoryOwner;
+use crate::ffi::ndarray::is_bool;
 use crate::ffi::numbers;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
@@ -325,14 +326,14 @@ fn no_address(object: &Bound<'_, PyAny>) -> PyErr {
 
 /// Returns whether an object is a plain integer. NumPy integers are plain integers; bools and arrays are not.
 fn is_integer(object: &Bound<'_, PyAny>) -> bool {
-    numbers::is_index(object) && !object.is_instance_of::<PyBool>() && object.cast::<PyUntypedArray>().is_err()
+    numbers::is_index(object) && !is_bool(object) && object.cast::<PyUntypedArray>().is_err()
 }
 
 fn integer_address(object: &Bound<'_, PyAny>) -> PyResult<Address> {
     if let Some(number) = numbers::exact_address(object) {
         return Ok(number);
     }
-    if object.is_instance_of::<PyBool>() {
+    if is_bool(object) {
         return Err(no_address(object));
     }
     let number = numbers::index(object)?;

@@ -8,11 +8,11 @@
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyTuple};
+use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 use crate::convert::argument_errors;
-use crate::ffi::ndarray::is_numpy_bool;
+use crate::ffi::ndarray::is_bool;
 use crate::ffi::numbers::{self, TooLarge};
 use crate::ffi::slices::{self, PlainItem};
 use pygpu_layout::{Indexer, Layout};
@@ -52,7 +52,7 @@ fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
 #[inline(never)]
 fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     let has_len = item.hasattr("__len__")?;
-    if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item) {
+    if has_len || is_bool(item) {
         return Ok(BasicKeyItem::Advanced);
     }
     if numbers::is_index(item) {

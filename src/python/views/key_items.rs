@@ -2,12 +2,12 @@
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+use pyo3::types::{PyEllipsis, PySlice, PyTuple};
 
 use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use crate::convert::ndarray;
-use crate::ffi::ndarray::is_numpy_bool;
+use crate::ffi::ndarray::is_bool;
 use crate::gil::WithoutGil;
 use crate::host_transfers::device_arrays;
 use crate::host_transfers::transfer;
@@ -112,7 +112,7 @@ fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Ke
         KeyItem::Ellipsis
     } else if item.cast::<PySlice>().is_ok() {
         KeyItem::Slice(item.clone())
-    } else if item.cast::<PyBool>().is_ok() || is_numpy_bool(item) {
+    } else if is_bool(item) {
         KeyItem::Truth(truth(py, array, item.is_truthy()?)?)
     } else if item.hasattr(intern!(py, "__len__"))? {
         return read_host(array, item);
