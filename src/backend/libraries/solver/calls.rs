@@ -56,6 +56,7 @@ macro_rules! call {
     }};
 }
 
+// After the macro, which the module uses.
 mod eigenvalues;
 
 /// Addresses of one matrix of the batch and of the results for this matrix, taken from the task's arrays.

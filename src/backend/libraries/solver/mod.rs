@@ -1,8 +1,8 @@
 //! Factorises dense column-major matrices by cuSOLVER or hipSOLVER.
 //!
 //! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except the functions for
-//! eigenvalues of a general matrix and of a stack of symmetric matrices. The constants for options differ between the libraries. [`Factorization`] describes
-//! the operation and its memory, [`Solver::run`] executes it.
+//! eigenvalues of a general matrix and of a stack of symmetric matrices. The constants for options differ between the
+//! libraries. [`Factorization`] describes the operation and its memory, [`Solver::run`] executes it.
 
 mod calls;
 mod factorization;
