@@ -7,7 +7,7 @@ mod small_refinement;
 
 pub use lower_triangle::copy_lower_triangle;
 pub use small_matrices::{SmallRequest, SmallTask, fits, run as run_small};
-pub use small_refinement::{RefinementRequest, run as run_refinement};
+pub use small_refinement::{RefinementRequest, fits_refinement, run as run_refinement};
 
 use crate::idle_handles;
 use crate::product::{with_blas, workspace_of};

@@ -130,7 +130,8 @@ def test_refined_singular_vectors_match_those_of_general_method(shape: tuple[int
 def test_refinement_rejects_arrays_of_other_sizes_and_types() -> None:
     a, values = PyGPU.ones((2, 3, 4)), PyGPU.zeros((2, 3))
     left, right = PyGPU.ones((2, 3, 3)), PyGPU.ones((2, 4, 4))
-    assert _core._refine_small([a, left, right, left.copy(), values, right.copy()], False, False)
+    _core._refine_small([a, left, right, left.copy(), values, right.copy()], False, False)
+    assert np.all(values.get() != 0)
     with pytest.raises(ValueError, match="6 arrays, and 2 were given"):
         _core._refine_small([a, left], False, False)
     for arrays in (
@@ -142,7 +143,11 @@ def test_refinement_rejects_arrays_of_other_sizes_and_types() -> None:
     ):
         with pytest.raises(ValueError, match="another size or type"):
             _core._refine_small(arrays, False, False)
-    assert not _core._refine_small([PyGPU.ones((33, 3)), left, right, left, values, right], False, False)
+    large = [PyGPU.ones(shape) for shape in ((1, 33, 3), (1, 33, 33), (1, 3, 3), (1, 33, 33), (1, 3), (1, 3, 3))]
+    with pytest.raises(ValueError, match="another size or type"):
+        _core._refine_small(large, False, False)
+    sizes = [("float64", 32, 32), ("float64", 33, 3), ("complex128", 16, 16), ("complex128", 32, 32), ("float16", 3, 3)]
+    assert [_core._fits_small("refine", a, *each) for each in sizes] == [True, False, True, False, False]
 
 
 @pytest.mark.skipif(simulated_driver.driver() is None, reason="counts launches")

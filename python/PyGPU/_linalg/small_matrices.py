@@ -15,14 +15,12 @@ from PyGPU._linalg.results import SVDResult
 
 __all__: list[str] = []
 
-_SIDE_OF_SVD = 32
-
 _Computed = tuple[_core.GPUArray, _core.GPUArray]
 
 
 def fits(name: str, a: _core.GPUArray, dtype: np.dtype[Any], columns: int) -> bool:
     """Return whether a kernel can compute the matrices, whose results have the given number of columns."""
-    return _core._fits_small(name, a, dtype, a.shape[-1], columns)
+    return _core._fits_small(name, a, dtype, a.shape[-2], columns)
 
 
 def _run(name: str, a: _core.GPUArray, dtype: np.dtype[Any], result: _core.GPUArray) -> _Computed:
@@ -63,13 +61,14 @@ def refine(
     `counts` contains the numbers of left and right vectors of the result.
     """
     m, n = a.shape[-2:]
-    if max(m, n) > _SIDE_OF_SVD:
-        return None
     dtype = vectors[0].dtype
+    if not fits("refine", a, dtype, n):
+        return None
     matrices, is_transposed = view_in_memory_order(a, dtype)
     result = SVDResult(
         _core.empty((*a.shape[:-1], counts[0]), dtype, device=a.device),
         _core.empty((*a.shape[:-2], min(m, n)), real_type(dtype), device=a.device),
         _core.empty((*a.shape[:-2], counts[1], n), dtype, device=a.device),
     )
-    return result if _core._refine_small([matrices, *vectors, *result], is_transposed, is_conjugated) else None
+    _core._refine_small([matrices, *vectors, *result], is_transposed, is_conjugated)
+    return result

@@ -78,7 +78,7 @@ fn source(kind: ScalarType, lanes: usize, threads: usize) -> KernelSource {
 }
 
 /// Returns the numbers of left and right vectors of each matrix in the inputs.
-fn check(request: &RefinementRequest<'_>, real: ScalarType) -> Result<[usize; 2]> {
+fn check(request: &RefinementRequest<'_>) -> Result<[usize; 2]> {
     let RefinementRequest { batch, sizes, counts, inputs: [a, left, right], results, .. } = request;
     let ([m, n], [left_count, right_count]) = (*sizes, *counts);
     let kind = a.dtype().kind();
@@ -91,11 +91,12 @@ fn check(request: &RefinementRequest<'_>, real: ScalarType) -> Result<[usize; 2]
     let vectors_of = |array: &Array, length: usize| array.layout().size() as usize / (*batch * length).max(1);
     let given = [vectors_of(left, m), vectors_of(right, n)];
     let [new_left, values, new_right] = results;
-    let is_right = has(a, kind, m * n)
+    let is_right = fits_refinement(kind, *sizes)
+        && has(a, kind, m * n)
         && has(left, kind, given[0] * m)
         && has(right, kind, given[1] * n)
         && has(new_left, kind, m * left_count)
-        && has(values, real, m.min(n))
+        && real_type(kind).is_some_and(|real| has(values, real, m.min(n)))
         && has(new_right, kind, right_count * n)
         && (m.min(n)..=given[0].min(m)).contains(&left_count)
         && (m.min(n)..=given[1].min(n)).contains(&right_count);
@@ -106,22 +107,23 @@ fn check(request: &RefinementRequest<'_>, real: ScalarType) -> Result<[usize; 2]
     Ok(given)
 }
 
-/// Enqueues the refinement of the singular vectors of small matrices. Returns `false` if the matrices are too large for a
-/// thread block.
+/// Returns whether a thread block can refine the vectors of a matrix with these numbers of rows and columns.
+pub fn fits_refinement(kind: ScalarType, sizes: [usize; 2]) -> bool {
+    real_type(kind).is_some() && sizes.iter().all(|side| (1..=SIDE).contains(side)) && room(kind, sizes) <= ROOM
+}
+
+/// Enqueues the refinement of the singular vectors of small matrices.
 ///
 /// # Errors
 /// `ValueError` for arrays of other sizes or types; compiler errors; driver errors.
-pub fn run(request: &RefinementRequest<'_>, stream: &Stream) -> Result<bool> {
+pub fn run(request: &RefinementRequest<'_>, stream: &Stream) -> Result<()> {
     let RefinementRequest { batch, sizes, counts, is_transposed, is_conjugated, inputs, results } = request;
     let kind = inputs[0].dtype().kind();
-    let Some(real) = real_type(kind).filter(|_| sizes.iter().all(|side| (1..=SIDE).contains(side))) else {
-        return Ok(false);
-    };
-    let room = room(kind, *sizes);
-    if room > ROOM || *batch == 0 {
-        return Ok(false);
+    if *batch == 0 {
+        return Ok(());
     }
-    let given = check(request, real)?;
+    let given = check(request)?;
+    let room = room(kind, *sizes);
     let lanes = lanes(*sizes);
     let threads = (lanes * lanes / 4).max(32);
     let key = [kind as u8, lanes as u8];
@@ -142,6 +144,5 @@ pub fn run(request: &RefinementRequest<'_>, stream: &Stream) -> Result<bool> {
     });
     // SAFETY: the arguments match the kernel's parameters. `check` has verified that all arrays have the elements that the
     // kernel accesses, and the launch has the shared memory of four matrices.
-    unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }?;
-    Ok(true)
+    unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }

@@ -81,12 +81,12 @@ fn _factorize_small(
 /// Refine singular vectors of small matrices by one kernel, and compute the singular values.
 ///
 /// `arrays` contains the matrices, the left vectors and the right vectors as rows, and the results: left vectors as
-/// columns, values, and conjugated right vectors as rows. Returns False if the matrices are too large for the kernel.
+/// columns, values, and conjugated right vectors as rows.
 #[pyfunction]
 #[pyo3(signature = (
     arrays: "Sequence[GPUArray]", is_transposed: "bool", is_conjugated: "bool"
-) -> "bool")]
-fn _refine_small(arrays: Vec<Bound<'_, GpuArray>>, is_transposed: bool, is_conjugated: bool) -> PyResult<bool> {
+) -> "None")]
+fn _refine_small(arrays: Vec<Bound<'_, GpuArray>>, is_transposed: bool, is_conjugated: bool) -> PyResult<()> {
     let given = arrays.iter().map(|array| array.get().array(array.py())).collect::<PyResult<Vec<_>>>()?;
     let &[a, left, right, new_left, values, new_right] = &given[..] else {
         return Err(PyValueError::new_err(format!("a refinement has 6 arrays, and {} were given", given.len())));
@@ -121,7 +121,8 @@ fn _copy_lower_triangle(columns: &Bound<'_, GpuArray>, result: &Bound<'_, GpuArr
     Ok(py.without_gil(|| linalg::copy_lower_triangle(columns, result, &stream))?)
 }
 
-/// Return whether a kernel can compute matrices of a dtype on the device of `a`. On the CPU NumPy computes.
+/// Return whether a kernel can compute matrices of a dtype on the device of `a`. On the CPU NumPy computes. The names are
+/// those of `_factorize_small`, and "refine" for `_refine_small`.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", a: "GPUArray", dtype: "DTypeLike", rows: "int", columns: "int"
@@ -133,8 +134,12 @@ fn _fits_small(
     rows: usize,
     columns: usize,
 ) -> PyResult<bool> {
-    let (task, kind) = (small_task(name)?, dtype::from_python(dtype)?.kind());
-    Ok(!a.get().device().is_cpu() && linalg::fits(task, kind, [rows, columns]))
+    let (kind, sizes) = (dtype::from_python(dtype)?.kind(), [rows, columns]);
+    let fits = match name {
+        "refine" => linalg::fits_refinement(kind, sizes),
+        _ => linalg::fits(small_task(name)?, kind, sizes),
+    };
+    Ok(fits && !a.get().device().is_cpu())
 }
 
 fn small_task(name: &str) -> PyResult<SmallTask> {
