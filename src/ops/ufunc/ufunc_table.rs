@@ -351,8 +351,8 @@ pub static TABLE: &[UfuncEntry] = &[
         same(HALF, "atan2({a}, {b})").weighs(7), same(FLOAT, "atan2({a}, {b})").weighs(4), same(DOUBLE, "atan2({a}, {b})").weighs(7)),
     row!("hypot" 2 "Return the hypotenuse of a right triangle with the operands as legs." ""; same(REAL, "hypot({a}, {b})").weighs(3)),
     row!("copysign" 2 "Return the first operand with the sign of the second." ""; same(REAL, "copysign({a}, {b})")),
-    row!("logaddexp" 2 "Compute log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})").weighs(2)),
-    row!("logaddexp2" 2 "Compute log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})").weighs(2)),
+    row!("logaddexp" 2 "Compute log(exp(x) + exp(y))." ""; same(REAL, "pygpu_special::logaddexp<{T}>({a}, {b})").weighs(2)).uses(&[&LOGARITHM]),
+    row!("logaddexp2" 2 "Compute log2(2**x + 2**y)." ""; same(REAL, "pygpu_special::logaddexp2<{T}>({a}, {b})").weighs(2)).uses(&[&LOGARITHM]),
     row!("heaviside" 2 "Compute the Heaviside step function: 0 if x < 0, 1 if x > 0, the second operand if x is 0." "";
         same(REAL, "{a} != {a} ? {a} : {a} == 0 ? {b} : {a} < 0 ? ({T})0 : ({T})1")),
     row!("gcd" 2 "Return the greatest common divisor." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),

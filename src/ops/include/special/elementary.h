@@ -43,7 +43,7 @@ template <class T> __device__ inline T logit(T x) {
     return is_inside ? value : limit;
 }
 template <class T> __device__ inline T log_expit(T x) {
-    return pygpu_op::add_log1p(x < 0 ? x : (T)0, (T)-1, exp(-fabs(x)));
+    return add_log1p(x < 0 ? x : (T)0, (T)-1, exp(-fabs(x)));
 }
 template <class T> __device__ inline T exprel(T x) {
     if (fabs(x) < (T)(sizeof(T) == 4 ? 1e-8 : 1e-17)) return 1;

@@ -1,5 +1,5 @@
-// Logarithms of numbers that are products of a power of 2 and a number near 1. They have no branches, so that the
-// compiler interleaves the elements of a thread.
+// Logarithms without branches, so that the compiler interleaves the elements of a thread: of numbers that are products of
+// a power of 2 and a number near 1, and of sums of exponentials.
 namespace pygpu_special {
 
 // Returns a / b for |b| from 2**-100 to 2**100. Unlike the operator, it has no branch for other numbers. The remainder
@@ -67,6 +67,33 @@ __device__ inline double log1p_of_double(double x) {
     double limit = __hiloint2double(is_pole ? 0xfff00000 : 0x7ff80000, 0);
     const bool is_regular = (x < INFINITY) & (x != 0);
     return is_beyond ? limit : is_regular ? value : x;
+}
+
+// Returns sum + factor * log(1 + t) for t from 0 to 1, by polynomials for log(1 + t) / t with relative errors of 2**-26
+// and 2**-54.5. log1p has a division, and branches for other arguments.
+__device__ inline float add_log1p(float sum, float factor, float t) {
+    const float c[] = {-0.00317605701f, 0.0195425265f,  -0.0563736111f, 0.105436236f,  -0.152696669f,
+                       0.196632743f,    -0.249516159f, 0.333297104f,   -0.499998927f, 1.0f};
+    return fma(factor * t, polynomial(t, c), sum);
+}
+__device__ inline double add_log1p(double sum, double factor, double t) {
+    const double c[] = {2.4437973948580947e-05, -0.0002827421139374107, 0.0015535244034334333, -0.0054217339910016095,
+                        0.013598778090617254,   -0.026398779480743217,  0.041925709853904154,  -0.05718978534193906,
+                        0.07015296236526472,    -0.08070954578430206,   0.09009095815198633,   -0.09979768096586568,
+                        0.11107211585299538,    -0.12499427063514382,   0.14285651975275926,   -0.16666661848248537,
+                        0.19999999749856523,    -0.24999999992009522,   0.33333333333197523,   -0.4999999999999908,
+                        1.0};
+    return fma(factor * t, polynomial(t, c), sum);
+}
+// Both orders of the operands use the same instructions, because threads of a warp would otherwise run both branches.
+// The comparison of the operands serves equal infinities, whose difference is NaN.
+template <class T> __device__ inline T logaddexp(T a, T b) {
+    T sum = add_log1p(a > b ? a : b, (T)1, exp(-fabs(a - b)));
+    return a == b ? a + (T)0.6931471805599453 : sum;
+}
+template <class T> __device__ inline T logaddexp2(T a, T b) {
+    T sum = add_log1p(a > b ? a : b, (T)1.4426950408889634, exp2(-fabs(a - b)));
+    return a == b ? a + 1 : sum;
 }
 
 }

@@ -5,7 +5,7 @@ use super::shared_headers::LOGARITHM;
 use super::{SpecialFunction, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
-static ELEMENTARY: Header = Header::of(include_str!("../../include/special/elementary.h"), &[&ARITHMETIC, &LOGARITHM]);
+static ELEMENTARY: Header = Header::of(include_str!("../../include/special/elementary.h"), &[&LOGARITHM]);
 static SINC: Header = Header::of(include_str!("../special.h"), &[]);
 static ARITHMETIC: Header = Header::of(include_str!("../arithmetic.h"), &[]);
 
