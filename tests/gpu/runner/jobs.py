@@ -164,6 +164,8 @@ class DeviceMemory:
     @staticmethod
     def _query(program: str) -> int | None:
         command = [program, "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+        if visible := os.environ.get("CUDA_VISIBLE_DEVICES"):
+            command.append(f"--id={visible}")
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
             return min(int(line) for line in done.stdout.split()) << 20
