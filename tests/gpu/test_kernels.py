@@ -406,25 +406,21 @@ def test_kernel_fault_is_reported_by_later_calls_and_exit_is_clean() -> None:
 
 
 @pytest.mark.starts_processes
-def test_cached_kernel_starts_faster_and_without_compiler_library(tmp_path: Path) -> None:
+def test_cached_kernel_starts_without_compiler_library(tmp_path: Path) -> None:
     library = "libhiprtc" if support.on_hip() else "libnvrtc"
     script = f"""
-        import os, sys, time
+        import os
         os.environ["PYGPU_CACHE_DIR"] = {str(tmp_path)!r}
-        import numpy, PyGPU
-        x = PyGPU.ones(4, "float32"); PyGPU.synchronize()
-        start = time.perf_counter()
+        import PyGPU
+        x = PyGPU.ones(4, "float32")
         kernel = PyGPU.Kernel("__global__ void k(float *x) {{ *x = 2; }}", "k")
-        kernel[1, 1](x); PyGPU.synchronize()
-        print(time.perf_counter() - start)
+        kernel[1, 1](x)
+        assert x.get()[0] == 2
         print(any({library!r} in line for line in open("/proc/self/maps")))
     """
     first, second = run(script), run(script)
     assert first.returncode == second.returncode == 0, first.stderr + second.stderr
-    (slow, opened), (quick, still) = first.stdout.split(), second.stdout.split()
-    print(f"first {float(slow) * 1e3:.2f} ms, cached {float(quick) * 1e3:.2f} ms")
-    assert (opened, still) == ("True", "False")
-    assert float(quick) < float(slow)
+    assert (first.stdout.split(), second.stdout.split()) == (["True"], ["False"])
 
 
 def test_launches_from_eight_threads_give_correct_results(module: PyGPU.Module) -> None:

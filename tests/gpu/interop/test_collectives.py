@@ -17,6 +17,8 @@ support.require_peers()
 if PyGPU.device_count() < 2:
     pytest.skip("needs two devices", allow_module_level=True)
 
+# The numbers of two devices for CUDA_VISIBLE_DEVICES, which may already select the devices of this process.
+DEVICES = os.environ.get("CUDA_VISIBLE_DEVICES", "0,1").split(",")[:2]
 pytestmark = pytest.mark.starts_processes
 ROOT = Path(__file__).parents[3]
 
@@ -27,7 +29,7 @@ def require(*modules: str) -> None:
             pytest.skip(f"needs {module}")
 
 
-@pytest.mark.parametrize("device_order", ["0,1", "1,0"])
+@pytest.mark.parametrize("device_order", [",".join(DEVICES), ",".join(reversed(DEVICES))], ids=["same", "reversed"])
 def test_torch_all_reduce_sums_in_memory_of_pygpu_arrays(device_order: str) -> None:
     require("torch")
     process_group.run(
@@ -128,7 +130,7 @@ def test_shared_array_opens_in_process_that_numbers_devices_differently(device: 
         assert (d.get() == 3).all()
         """,
         processes=1,
-        CUDA_VISIBLE_DEVICES="1,0",
+        CUDA_VISIBLE_DEVICES=",".join(reversed(DEVICES)),
     )
     assert (array[:, ::2].get() == 3).all()
     assert (array[:, 1::2].get() == 2).all()
@@ -139,7 +141,7 @@ def test_shared_array_opens_in_process_that_numbers_devices_differently(device: 
             PyGPU.open_shared(pickle.loads(bytes.fromhex("{handle}")))
             """,
             processes=1,
-            CUDA_VISIBLE_DEVICES=str(1 - device),
+            CUDA_VISIBLE_DEVICES=DEVICES[1 - device],
         )
 
 

@@ -117,7 +117,7 @@ def test_run_repeats_failed_files_alone_and_reports_outcomes_of_both_runs(tmp_pa
 
 def test_run_stops_at_total_time_limit_and_names_files_without_result(tmp_path: Path) -> None:
     make(tmp_path, hangs="import time\ndef test_hangs(): time.sleep(1000)", other="def test_other(): pass")
-    done = run(tmp_path, "--processes", "1", "--total", "2")
+    done = run(tmp_path, "--processes", "1", "--total", "4")
     assert done.returncode == 1
     assert result(tmp_path)["not_run"] == ["tests/test_hangs.py", "tests/test_other.py"]
     assert result(tmp_path)["incomplete"] == [{"file": "tests/test_hangs.py", "why": "stopped: total time"}]
