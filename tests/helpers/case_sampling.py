@@ -6,10 +6,10 @@ test, because CUDA and HIP share the tested code. With `on="cpu"`, both CUDA and
 cases get the marker `matrix`, which `make test` excludes by `-m "not matrix"`.
 
 Tests in the folders `VALUES` check values that all backends compute by the same code (tests in subfolders are not
-included). If such a test has no marker and more than `FEW` cases, simulated CUDA runs a sample, and simulated HIP runs
-the first `FEW` cases. The kernels that the tests in the folders `COMMON` launch have the same source for both vendors,
-and these tests call no library of a vendor. Simulated HIP therefore runs only each `STEP`-th test of a file in these
-folders.
+included). If such a test has no marker and more than `FEW` cases, the CPU and simulated CUDA run a sample, and
+simulated HIP runs the first `FEW` cases. The kernels that the tests in the folders `COMMON` launch have the same source
+for both vendors, and these tests call no library of a vendor. Simulated HIP therefore runs only each `STEP`-th test of
+a file in these folders.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ VALUES = {
     "arithmetic", "array", "array_api", "fft", "functions", "fusion", "host", "linalg", "numpy_comparison", "products",
     "pybindgpu", "pycuda", "random", "reductions", "selection", "sorting", "special", "views",
 }  # fmt: skip
-COMMON = VALUES - {"fft", "linalg", "products", "random", "reductions", "selection", "sorting"}
+COMMON = VALUES - {"fft", "linalg", "products", "random", "reductions", "selection", "sorting"} | {
+    "commands", "cupy", "frameworks", "fusion/disturbances", "interop_regressions", "observability", "packaging",
+    "repository",
+}  # fmt: skip
+# Folders whose tests the CPU runs with all cases.
+WHOLE_ON_CPU = {"numpy_comparison"}
 FEW = 2
 STEP = 3
 # The names of all tests that this process has collected, selected or not.
@@ -74,9 +79,10 @@ def _chosen(cases: Sequence[pytest.Item], backend: str, is_simulated: bool) -> s
     sampled = cases[0].get_closest_marker("sampled")
     if sampled is None:
         folder = _folder(cases[0].nodeid.partition("::")[0])
-        if not is_simulated or folder not in VALUES or len(cases) <= FEW:
+        is_gpu = backend != "cpu" and not is_simulated
+        if is_gpu or folder not in VALUES or len(cases) <= FEW or (backend == "cpu" and folder in WHOLE_ON_CPU):
             return set(range(len(cases)))
-        return sample(parameters) if backend == "cuda" else set(range(FEW))
+        return set(range(FEW)) if backend == "hip" else sample(parameters)
     if backend not in ("cpu", sampled.kwargs.get("on", backend)):
         return set(range(sampled.kwargs.get("elsewhere", 1)))
     return sample(parameters) or {0}

@@ -95,11 +95,12 @@ def test_cases_outside_sample_get_marker_matrix_and_are_deselected(
         ("sorting", "hip", True, 2 + 2),
         ("functions", "hip", True, 2),
         ("functions", "cuda", False, 8 + 3),
-        ("functions", "cpu", False, 8 + 3),
+        ("functions", "cpu", False, 4 + 3),
+        ("numpy_comparison", "cpu", False, 8 + 3),
         ("memory", "hip", True, 8 + 3),
     ],
 )
-def test_value_tests_without_marker_are_sampled_on_simulated_gpus(
+def test_value_tests_without_marker_are_sampled_except_on_gpus(
     folder: str, backend: str, is_simulated: bool, count: int, tmp_path: Path
 ) -> None:
     place = tmp_path / "tests" / folder / "test_it.py"
