@@ -9,6 +9,7 @@ from pathlib import Path
 from generated_table import escaped, with_table
 
 import PyGPU
+from PyGPU import _core
 
 PAGE = Path(__file__).parent / "arithmetic.md"
 CLASSES = {
@@ -31,7 +32,7 @@ def row(ufunc: PyGPU.Ufunc) -> str:
     """Return the line of a function in the table."""
     loops = [tuple(side.split(",") for side in loop.split("->")) for loop in ufunc.types]
     pairs = [(operands, results) for operands, results in loops]
-    aliases = sorted(name for name, one in vars(PyGPU).items() if one is ufunc and name != ufunc.__name__)
+    aliases = sorted(name for name in _core.__all__ if getattr(PyGPU, name) is ufunc and name != ufunc.__name__)
     names = ", ".join(f"`{name}`" for name in (ufunc.__name__, *aliases))
     taken, given = letters(pairs, of_results=False), letters(pairs, of_results=True)
     what = escaped(ufunc.__doc__.partition("\n")[0])
@@ -40,8 +41,9 @@ def row(ufunc: PyGPU.Ufunc) -> str:
 
 def table() -> str:
     """Return the table of all functions, sorted by name."""
-    # `__all__` omits names such as `abs`, which Python's built-in functions have.
-    found = {one.__name__: one for one in vars(PyGPU).values() if isinstance(one, PyGPU.Ufunc)}
+    # `PyGPU.__all__` omits names such as `abs`, which Python's built-in functions have.
+    objects = [getattr(PyGPU, name) for name in _core.__all__]
+    found = {one.__name__: one for one in objects if isinstance(one, PyGPU.Ufunc)}
     head = "| function | operands | types | results | what it is |\n|---|---|---|---|---|\n"
     return head + "".join(f"{row(found[name])}\n" for name in sorted(found))
 

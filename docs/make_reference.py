@@ -18,6 +18,7 @@ import numpy as np
 from generated_table import escaped
 
 import PyGPU
+from PyGPU import _core
 from PyGPU._names import index
 from PyGPU._protocols.tiers import tier_of
 
@@ -224,7 +225,7 @@ def module_section(module: ModuleType, homes: dict[int, str]) -> str:
         value = getattr(module, name)
         has_identity = callable(value) or isinstance(value, ModuleType)  # Several names may share a number or a string.
         known = homes.get(id(value), "") if has_identity else ""
-        if name in vars(PyGPU) and value is getattr(PyGPU, name):
+        if name in {*vars(PyGPU), *_core.__all__} and value is getattr(PyGPU, name):
             known = f"PyGPU.{name}"
         if known.rpartition(".")[2] == name:
             shown = f"{family(name)}_<dtype>" if family(name) else name

@@ -35,7 +35,7 @@ if "numpy" not in _sys.modules:
 # If a daemon thread ended while the native module imports NumPy, the process would abort.
 import numpy as _numpy  # noqa: F401
 
-from PyGPU._core import *  # noqa: F403
+from PyGPU import _core
 
 
 class _EinopsFinder:
@@ -83,8 +83,12 @@ _LAZY_SPECIAL_NAMES = ("__all__", "__array_api_version__", "__array_namespace_in
 
 
 def __getattr__(name: str):
-    # `lazy_names.find` imports a submodule, an object in the generated index, or an object of PybindGPU's interface.
-    # The object is stored in the package, so that each name is searched only once.
+    # The native module creates an object at its first use. `lazy_names.find` imports a submodule, an object in the
+    # generated index, or an object of PybindGPU's interface. The object is stored in the package, so that each name is
+    # searched only once.
+    if name in _core.__all__:
+        value = globals()[name] = getattr(_core, name)
+        return value
     if name.startswith("_") and name not in _LAZY_SPECIAL_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names

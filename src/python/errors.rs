@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString, PyTuple, PyType};
 
 use crate::callback::CallbackError;
-use crate::exported_names::names;
+use crate::exported_names::{ExportedNames, names};
 use crate::py_once::PyOnce;
 use pygpu_base::error::Error;
 use pygpu_base::flush_points::PythonAccess;
@@ -156,21 +156,35 @@ fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     })
 }
 
-fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    pygpu_base::error::raise_with(raise);
+fn class<'py>(module: &Bound<'py, PyModule>, name: &'static str) -> PyResult<Bound<'py, PyAny>> {
     let py = module.py();
     let classes = CLASSES.get_or_try_init(py, || create_classes(py))?;
-    module.setattr("Error", &classes.error)?;
-    module.setattr("LaunchError", &classes.launch)?;
-    module.setattr("DriverRuntimeError", &classes.runtime)?;
-    module.setattr("LogicError", &classes.logic)?;
-    module.setattr("InvalidValueError", &classes.invalid)?;
-    module.add("CudaError", &classes.cuda_error)?;
-    module.add("OutOfMemoryError", &classes.out_of_memory)?;
-    module.add("NotSupportedError", &classes.not_supported)?;
-    module.add("BackendUnavailableError", &classes.unavailable)?;
-    module.add("CompileError", &classes.compile)?;
-    module.add("ForkError", &classes.fork)
+    let class = match name {
+        "Error" => &classes.error,
+        "LaunchError" => &classes.launch,
+        "DriverRuntimeError" => &classes.runtime,
+        "LogicError" => &classes.logic,
+        "InvalidValueError" => &classes.invalid,
+        "CudaError" => &classes.cuda_error,
+        "OutOfMemoryError" => &classes.out_of_memory,
+        "NotSupportedError" => &classes.not_supported,
+        "BackendUnavailableError" => &classes.unavailable,
+        "CompileError" => &classes.compile,
+        _ => &classes.fork,
+    };
+    Ok(class.bind(py).clone().into_any())
+}
+
+fn add_classes(names: &mut ExportedNames) {
+    pygpu_base::error::raise_with(raise);
+    for name in ["Error", "LaunchError", "DriverRuntimeError", "LogicError", "InvalidValueError"] {
+        names.add(name, class, name, false);
+    }
+    for name in
+        ["CudaError", "OutOfMemoryError", "NotSupportedError", "BackendUnavailableError", "CompileError", "ForkError"]
+    {
+        names.add(name, class, name, true);
+    }
 }
 
 // stub: class Error(Exception): ...

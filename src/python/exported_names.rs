@@ -1,7 +1,14 @@
 //! Contains the macros and functions for the names that a file exports to Python.
+//!
+//! The import of the module creates none of the objects, because it would otherwise take twice as long. The module's
+//! function `__getattr__` creates an object at the first use of its name.
 
+use pyo3::PyClass;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
+
+use crate::py_once::{PyOnce, intern};
 
 /// Declares the names that a file exports, and defines the function `register` that adds them to the module.
 ///
@@ -19,10 +26,9 @@ macro_rules! names {
         $($kind:ident $($group:literal)?: $($name:ident $(= $target:ident)? $((host = [$($host:literal),+]))?),+;)*
     ) => {
         /// Adds the declared names to the module.
-        pub(crate) fn register(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-            $($added(module)?;)?
-            $($($crate::exported_names::name!($kind module $name $($target)?);)+)*
-            Ok(())
+        pub(crate) fn register(names: &mut $crate::exported_names::ExportedNames) {
+            $($added(names);)?
+            $($($crate::exported_names::name!($kind names $name $($target)?);)+)*
         }
     };
     ($($rows:tt)*) => {
@@ -32,44 +38,119 @@ macro_rules! names {
 
 /// Adds one name of an entry of [`names!`].
 macro_rules! name {
-    (functions $module:ident $name:ident) => {
-        pyo3::types::PyModuleMethods::add_function($module, pyo3::wrap_pyfunction!($name, $module)?)?
+    (functions $names:ident $name:ident) => {
+        $crate::exported_names::name!(@ function $names $name true)
     };
-    (classes $module:ident $name:ident) => {
-        pyo3::types::PyModuleMethods::add_class::<$name>($module)?
+    (internal_functions $names:ident $name:ident) => {
+        $crate::exported_names::name!(@ function $names $name false)
     };
-    (internal_functions $module:ident $name:ident) => {
-        $crate::exported_names::add_internal($module, pyo3::wrap_pyfunction!($name, $module)?.as_any())?
+    (@ function $names:ident $name:ident $is_public:literal) => {
+        // The function `where` has the name `where_` in Rust, because `where` is a keyword.
+        $names.add(
+            stringify!($name).trim_end_matches('_'),
+            |module, _| Ok(pyo3::wrap_pyfunction!($name, module)?.into_any()),
+            "",
+            $is_public,
+        )
     };
-    (internal_classes $module:ident $name:ident) => {
-        $crate::exported_names::add_internal($module, $module.py().get_type::<$name>().as_any())?
+    (classes $names:ident $name:ident) => {
+        $names.add_class::<$name>(true)
     };
-    (aliases $module:ident $name:ident $target:ident) => {
-        $crate::exported_names::add_alias($module, stringify!($name), stringify!($target))?
+    (internal_classes $names:ident $name:ident) => {
+        $names.add_class::<$name>(false)
     };
-    ($values:ident $module:ident $name:ident) => {};
+    (aliases $names:ident $name:ident $target:ident) => {
+        $names.add_alias(stringify!($name), stringify!($target))
+    };
+    ($values:ident $names:ident $name:ident) => {};
 }
 
 pub(crate) use {name, names};
 
-/// Adds a function or class under its name, without an entry in `__all__`.
-pub(crate) fn add_internal(module: &Bound<'_, PyModule>, object: &Bound<'_, PyAny>) -> PyResult<()> {
-    module.setattr(object.getattr("__name__")?.cast_into()?, object)
+/// Creates the object of a name, given the text that was passed to [`ExportedNames::add`].
+type ObjectFactory = for<'py> fn(&Bound<'py, PyModule>, &'static str) -> PyResult<Bound<'py, PyAny>>;
+
+struct ExportedName {
+    name: &'static str,
+    create: ObjectFactory,
+    argument: &'static str,
+    is_public: bool,
 }
 
-/// Adds the object `target` of the module under a second name.
-pub(crate) fn add_alias(module: &Bound<'_, PyModule>, name: &str, target: &str) -> PyResult<()> {
-    module.add(name, module.getattr(target)?)
-}
+static NAMES: PyOnce<ExportedNames> = PyOnce::new();
 
-/// Replaces the strings of `__all__` by interned strings of the interpreter.
-///
-/// `from PyGPU._core import *` makes these strings keys of the package's dictionary. A key that is not interned is
-/// compared by its text at each lookup, which takes 60 more instructions for each access to `PyGPU.name`.
-pub(crate) fn intern_all(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let names = module.index()?;
-    for (index, name) in names.iter().enumerate() {
-        names.set_item(index, PyString::intern(module.py(), name.cast::<PyString>()?.to_str()?))?;
+/// The names of the module, collected during its import.
+#[derive(Default)]
+pub(crate) struct ExportedNames(Vec<ExportedName>);
+
+impl ExportedNames {
+    /// Adds a name. At the first use of the name, `create` receives `argument` and returns the object. `__all__`
+    /// contains the public names.
+    pub(crate) fn add(&mut self, name: &'static str, create: ObjectFactory, argument: &'static str, is_public: bool) {
+        self.0.push(ExportedName { name, create, argument, is_public });
     }
-    Ok(())
+
+    /// Adds a class.
+    pub(crate) fn add_class<T: PyClass>(&mut self, is_public: bool) {
+        self.add(T::NAME, |module, _| Ok(module.py().get_type::<T>().into_any()), "", is_public);
+    }
+
+    /// Adds the object of another name of the module under a second name.
+    pub(crate) fn add_alias(&mut self, name: &'static str, target: &'static str) {
+        self.add(name, |module, target| module.getattr(target), target, true);
+    }
+
+    /// Adds the functions to the module that Python calls for names without an object.
+    ///
+    /// # Errors
+    /// Errors of Python.
+    pub(crate) fn publish(mut self, module: &Bound<'_, PyModule>) -> PyResult<()> {
+        self.add("__all__", |module, _| Ok(public_names(module.py())?.into_any()), "", false);
+        NAMES.get_or_init(module.py(), || self);
+        module.setattr("__getattr__", wrap_pyfunction!(create_object, module)?)?;
+        module.setattr("__dir__", wrap_pyfunction!(all_names, module)?)
+    }
+}
+
+/// Creates a string, for [`ExportedNames::add`].
+pub(crate) fn text<'py>(module: &Bound<'py, PyModule>, text: &'static str) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyString::new(module.py(), text).into_any())
+}
+
+fn exported(py: Python<'_>) -> &[ExportedName] {
+    NAMES.get(py).map_or(&[], |names| &names.0)
+}
+
+/// Creates the object of a name at its first use.
+#[pyfunction]
+#[pyo3(name = "__getattr__", pass_module)]
+fn create_object<'py>(module: &Bound<'py, PyModule>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, text) = (module.py(), name.to_str()?);
+    // The last declaration of a name counts: `real` is a ufunc of the table, and a function that returns a view.
+    let Some(found) = exported(py).iter().rfind(|exported| exported.name == text) else {
+        return Err(PyAttributeError::new_err(format!("module 'PyGPU._core' has no attribute '{text}'")));
+    };
+    let object = (found.create)(module, found.argument)?;
+    // If two threads create an object for the same name, both return the object that was stored first.
+    module.dict().call_method1(intern!(py, "setdefault"), (name, object))
+}
+
+/// Lists the names of the module, including those whose objects do not exist yet.
+#[pyfunction]
+#[pyo3(name = "__dir__", pass_module)]
+fn all_names<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyList>> {
+    let (existing, names) = (module.dict(), module.dict().keys());
+    for exported in exported(module.py()) {
+        if !existing.contains(exported.name)? {
+            names.append(exported.name)?;
+        }
+    }
+    Ok(names)
+}
+
+/// Returns the module's `__all__`. Its strings are interned, because the package searches the list for names, and uses
+/// them as keys of its dictionary. Other strings would be compared by their text at each lookup.
+fn public_names(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let names = exported(py).iter().filter(|exported| exported.is_public);
+    PyList::new(py, names.map(|exported| PyString::intern(py, exported.name)).collect::<Vec<_>>())
 }

@@ -39,6 +39,8 @@ mod views;
 mod _core {
     use super::*;
 
+    use exported_names::ExportedNames;
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         if !ffi::interpreter::is_main(module.py()) {
@@ -46,28 +48,30 @@ mod _core {
             // itself only if NumPy is not loaded yet.
             module.py().import("PyGPU._process.main_interpreter")?;
         }
-        errors::register(module)?;
+        let mut exported = ExportedNames::default();
+        let names = &mut exported;
+        errors::register(names);
         interop::dlpack::register();
         runtime::compiler::register();
         settings::register();
         callback::register();
         fusion::set_hooks();
-        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        array::register(module)?;
-        convert::register(module)?;
-        runtime::register(module)?;
-        host_transfers::register(module)?;
-        create::register(module)?;
-        interop::ipc::register(module)?;
-        texture::register(module)?;
-        kernel::register(module)?;
-        custom_kernels::register(module)?;
-        views::register(module)?;
-        fusion::register(module)?;
-        operators::register(module)?;
-        compat::register(module)?;
+        names.add("__version__", exported_names::text, env!("CARGO_PKG_VERSION"), true);
+        array::register(names);
+        convert::register(names);
+        runtime::register(names);
+        host_transfers::register(names);
+        create::register(names);
+        interop::ipc::register(names);
+        texture::register(names);
+        kernel::register(names);
+        custom_kernels::register(names);
+        views::register(names);
+        fusion::register(names);
+        operators::register(names);
+        compat::register(names);
         atexit::register(module)?;
-        exported_names::intern_all(module)?;
+        exported.publish(module)?;
         convert::ndarray::prepare(module.py());
         array::class::check_object_layout(module.py())
     }

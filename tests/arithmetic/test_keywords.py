@@ -14,9 +14,10 @@ from installed.numpy_version import is_numpy
 from PyGPU import _core
 
 KINDS = ["bool", "int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "complex64"]
+NATIVE = {name: getattr(_core, name) for name in _core.__all__}
 UFUNCS = {
     name: one
-    for name, one in vars(_core).items()
+    for name, one in NATIVE.items()
     if isinstance(one, _core.Ufunc) and one.__name__ == name and isinstance(getattr(np, name, None), np.ufunc)
 }
 

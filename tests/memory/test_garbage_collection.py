@@ -46,7 +46,7 @@ def test_collector_may_visit_uninitialized_object_of_any_class() -> None:
         alloc.argtypes, alloc.restype = [ctypes.py_object, ctypes.c_ssize_t], ctypes.c_void_p
         class Derived(PyGPU.GPUArray):
             pass
-        classes = {value for value in vars(_core).values() if isinstance(value, type)}
+        classes = {value for name in dir(_core) if isinstance(value := getattr(_core, name), type)}
         classes = {each for each in classes if each.__flags__ & (1 << 14) and not issubclass(each, BaseException)}
         classes |= {Derived, type(iter(PyGPU.zeros(3, device="cpu")))}
         assert len(classes) > 15, classes

@@ -138,7 +138,7 @@ def dtype_name(text: str) -> str:
 
 def function_name(text: str) -> str:
     """Return the argument if it is the name of an elementwise function; otherwise raise an error."""
-    if not isinstance(vars(PyGPU).get(text), PyGPU.Ufunc):
+    if not isinstance(getattr(PyGPU, text, None), PyGPU.Ufunc):
         raise argparse.ArgumentTypeError(f"{text!r} is no function of elements, such as add; PyGPU.Ufunc lists none")
     return text
 

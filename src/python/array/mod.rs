@@ -1,6 +1,6 @@
 //! Contains the class `GPUArray`: the constructors of its objects, their attributes, and their rarely used fields.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod allocator_inheritance;
 pub(crate) mod array_argument;
@@ -15,7 +15,7 @@ mod shape_setter;
 mod unallocated;
 
 /// Adds the classes to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    attributes::register(module)?;
-    class::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    attributes::register(names);
+    class::register(names);
 }

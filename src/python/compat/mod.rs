@@ -1,6 +1,6 @@
 //! Defines the functions of PyCUDA's, PybindGPU's and CuPy's modules that the native interface lacks.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 mod cupy;
 pub(crate) mod driver_memory;
@@ -9,8 +9,8 @@ pub(crate) mod pybindgpu;
 pub(crate) mod pycuda;
 
 /// Adds classes and functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    driver_memory::register(module)?;
-    managed_memory::register(module)?;
-    pycuda::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    driver_memory::register(names);
+    managed_memory::register(names);
+    pycuda::register(names);
 }

@@ -3,6 +3,8 @@
 
 use pyo3::prelude::*;
 
+use crate::exported_names::ExportedNames;
+
 pub(crate) mod argument_errors;
 pub(crate) mod buffer;
 pub(crate) mod c_types;
@@ -17,7 +19,7 @@ pub(crate) mod strict_mode;
 pub(crate) type OptionalArg<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 /// Adds classes and functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    c_types::register(module)?;
-    strict_mode::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    c_types::register(names);
+    strict_mode::register(names);
 }

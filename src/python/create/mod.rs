@@ -1,7 +1,7 @@
 //! Defines functions that create arrays: of a shape, from values, from arrays of other libraries, over memory at an
 //! address, and in memory of allocators.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod allocator;
 pub(crate) mod arange;
@@ -19,17 +19,17 @@ mod triangle;
 pub(crate) mod upload;
 
 /// Adds classes and functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    from_address::register(module)?;
-    allocator::register(module)?;
-    asarray::register(module)?;
-    astype::register(module)?;
-    filled::register(module)?;
-    from_dlpack::register(module)?;
-    from_pointer::register(module)?;
-    join::register(module)?;
-    like::register(module)?;
-    arange::register(module)?;
-    triangle::register(module)?;
-    upload::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    from_address::register(names);
+    allocator::register(names);
+    asarray::register(names);
+    astype::register(names);
+    filled::register(names);
+    from_dlpack::register(names);
+    from_pointer::register(names);
+    join::register(names);
+    like::register(names);
+    arange::register(names);
+    triangle::register(names);
+    upload::register(names);
 }

@@ -1,6 +1,6 @@
 //! Defines kernels that are generated from C expressions of the user: elementwise, reduction and scan kernels.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod arguments;
 pub(crate) mod elementwise;
@@ -9,8 +9,8 @@ pub(crate) mod reduction;
 pub(crate) mod scan;
 
 /// Adds the kernel classes to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    elementwise::register(module)?;
-    reduction::register(module)?;
-    scan::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    elementwise::register(names);
+    reduction::register(names);
+    scan::register(names);
 }

@@ -1,6 +1,6 @@
 //! Transfers values between arrays and ndarrays: views, pinned memory, and copies in both directions.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 use crate::ffi::host_range;
 
@@ -16,7 +16,7 @@ pub(crate) mod result_arrays;
 pub(crate) mod transfer;
 
 /// Adds classes and functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    host_range::register(module)?;
-    pinned::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    host_range::register(names);
+    pinned::register(names);
 }

@@ -1,7 +1,7 @@
 //! Defines the kernel classes `Kernel`, `Module`, `LaunchConfig`, `Launcher`, `GraphNode`, `GraphCondition` and
 //! `GraphBody`, and arguments that contain addresses.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod argument;
 pub(crate) mod attributes;
@@ -19,14 +19,14 @@ pub(crate) mod source;
 mod tensor_map;
 
 /// Adds the kernel classes to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    argument::register(module)?;
-    tensor_map::register(module)?;
-    class::register(module)?;
-    graph_node::register(module)?;
-    graph_condition::register(module)?;
-    launcher::register(module)?;
-    launch_config::register(module)?;
-    module::register(module)?;
-    call::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    argument::register(names);
+    tensor_map::register(names);
+    class::register(names);
+    graph_node::register(names);
+    graph_condition::register(names);
+    launcher::register(names);
+    launch_config::register(names);
+    module::register(names);
+    call::register(names);
 }

@@ -25,23 +25,23 @@ mod ufunc_launch;
 mod ufunc_results;
 mod where_mask;
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 /// Adds classes and functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    ufunc::register(module)?;
-    ufunc_at::register(module)?;
-    fft::register(module)?;
-    parametric_functions::register(module)?;
-    parametric_functions::nan_to_num::register(module)?;
-    parametric_functions::round::register(module)?;
-    sorting::register(module)?;
-    product::register(module)?;
-    searching::register(module)?;
-    random::register(module)?;
-    mathematics::register(module)?;
-    reduction_methods::register(module)?;
-    scan::register(module)?;
-    python_protocols::register(module)?;
-    nan_reductions::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    ufunc::register(names);
+    ufunc_at::register(names);
+    fft::register(names);
+    parametric_functions::register(names);
+    parametric_functions::nan_to_num::register(names);
+    parametric_functions::round::register(names);
+    sorting::register(names);
+    product::register(names);
+    searching::register(names);
+    random::register(names);
+    mathematics::register(names);
+    reduction_methods::register(names);
+    scan::register(names);
+    python_protocols::register(names);
+    nan_reductions::register(names);
 }

@@ -10,7 +10,7 @@ use super::reduce::variance;
 use super::reduce::{self, ReductionArgs};
 use crate::array::{array_argument::ArrayArg, class::GpuArray};
 use crate::create::allocator;
-use crate::exported_names::names;
+use crate::exported_names::{ExportedNames, names};
 use crate::finalization;
 use crate::py_once::intern;
 use crate::runtime::current_stream::CurrentStreamGuard;
@@ -300,22 +300,25 @@ const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)``
 
 const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];
 
-fn add_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Creates the function of a reduction, with a docstring that is derived from the method's docstring.
+fn create<'py>(module: &Bound<'py, PyModule>, name: &'static str) -> PyResult<Bound<'py, PyAny>> {
+    let function_object = Bound::new(module.py(), PyReductionFunction(name))?;
+    let method_doc: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
+    let replacements = [
+        (RULE.to_owned(), A.to_owned()),
+        (">>> PyGPU.to_gpu(".to_owned(), [">>> PyGPU.", name, "(PyGPU.to_gpu("].concat()),
+        ([").", name, "()"].concat(), "))".to_owned()),
+        ([").", name, "("].concat(), "), ".to_owned()),
+    ];
+    let function_doc = replacements.iter().fold(method_doc, |text, (method, function)| text.replace(method, function));
+    function_object.setattr("__doc__", function_doc)?;
+    Ok(function_object.into_any())
+}
+
+fn add_reductions(names: &mut ExportedNames) {
     for name in METHODS {
-        let function_object = Bound::new(module.py(), PyReductionFunction(name))?;
-        let method_doc: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
-        let replacements = [
-            (RULE.to_owned(), A.to_owned()),
-            (">>> PyGPU.to_gpu(".to_owned(), [">>> PyGPU.", name, "(PyGPU.to_gpu("].concat()),
-            ([").", name, "()"].concat(), "))".to_owned()),
-            ([").", name, "("].concat(), "), ".to_owned()),
-        ];
-        let function_doc =
-            replacements.iter().fold(method_doc, |text, (method, function)| text.replace(method, function));
-        function_object.setattr("__doc__", function_doc)?;
-        module.add(name, function_object)?;
+        names.add(name, create, name, true);
     }
-    Ok(())
 }
 
 names! {

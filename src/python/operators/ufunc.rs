@@ -2,7 +2,7 @@
 //! (`pygpu_ops::ufunc`) defines the functions.
 
 use numpy::PyUntypedArray;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use super::{reduce, scan};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_view};
 use crate::convert::argument_errors;
-use crate::exported_names::names;
+use crate::exported_names::{ExportedNames, names};
 use crate::finalization;
 use crate::interop::import;
 use crate::py_once::intern;
@@ -405,17 +405,25 @@ fn docstring(entry: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
     .concat()
 }
 
-fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let mut examples = EXAMPLES.split([';', '\n']);
+/// Creates the object of an entry of the table.
+fn create<'py>(module: &Bound<'py, PyModule>, name: &'static str) -> PyResult<Bound<'py, PyAny>> {
+    let mut entries = ufunc::TABLE.iter().zip(EXAMPLES.lines());
+    let Some((entry, example)) = entries.find(|(entry, _)| entry.name == name) else {
+        return Err(PyKeyError::new_err(name));
+    };
+    let mut texts = example.split(';');
+    let object = Bound::new(module.py(), Ufunc(entry))?;
+    object.setattr("__doc__", docstring(entry, std::array::from_fn(|_| texts.next().unwrap_or_default())))?;
+    Ok(object.into_any())
+}
+
+fn add_functions(names: &mut ExportedNames) {
     for entry in ufunc::TABLE {
-        let ufunc = Bound::new(module.py(), Ufunc(entry))?;
-        ufunc.setattr("__doc__", docstring(entry, std::array::from_fn(|_| examples.next().unwrap_or_default())))?;
-        module.add(entry.name, ufunc)?;
+        names.add(entry.name, create, entry.name, true);
     }
     for (alias, name) in ufunc::ALIASES {
-        module.add(alias, module.getattr(name)?)?;
+        names.add_alias(alias, name);
     }
-    Ok(())
 }
 
 // There is one `Ufunc` object for each entry of `pygpu_ops::ufunc::TABLE`.

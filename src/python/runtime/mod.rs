@@ -1,7 +1,7 @@
 //! Contains the Python classes and functions for devices, streams, events, graphs, and memory without a shape. The
 //! classes for arrays use this layer.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod compiler;
 pub(crate) mod config_report;
@@ -25,19 +25,19 @@ pub(crate) mod stream_check;
 mod stream_handle;
 
 /// Adds the classes and functions of this folder to the Python module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    config_report::register(module)?;
-    device::register(module)?;
-    device_memory::register(module)?;
-    device_functions::register(module)?;
-    event::register(module)?;
-    graph::register(module)?;
-    memory_statistics::register(module)?;
-    profiler_ranges::register(module)?;
-    raw_memory::register(module)?;
-    raw_copy::register(module)?;
-    raw_memory_kinds::register(module)?;
-    raw_copy_2d::register(module)?;
-    stream::register(module)?;
-    stream_check::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    config_report::register(names);
+    device::register(names);
+    device_memory::register(names);
+    device_functions::register(names);
+    event::register(names);
+    graph::register(names);
+    memory_statistics::register(names);
+    profiler_ranges::register(names);
+    raw_memory::register(names);
+    raw_copy::register(names);
+    raw_memory_kinds::register(names);
+    raw_copy_2d::register(names);
+    stream::register(names);
+    stream_check::register(names);
 }

@@ -1,7 +1,7 @@
 //! Implements access to parts of an array, as in `a[key]` and `a[key] = value`, and methods that return views of an
 //! array's memory.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod advanced_key;
 pub(crate) mod assign;
@@ -21,8 +21,8 @@ pub(crate) mod take;
 pub(crate) mod view;
 
 /// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    copyto::register(module)?;
-    take::register(module)?;
-    view::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    copyto::register(names);
+    take::register(names);
+    view::register(names);
 }

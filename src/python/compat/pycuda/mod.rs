@@ -1,6 +1,6 @@
 //! Defines functions and classes that implement PyCUDA's interface of contexts, functions and sources.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod array;
 pub(crate) mod compile;
@@ -10,9 +10,9 @@ pub(crate) mod function_attributes;
 pub(crate) mod texture_references;
 
 /// Adds classes and functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    context::register(module)?;
-    texture_references::register(module)?;
-    function::register(module)?;
-    compile::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    context::register(names);
+    texture_references::register(names);
+    function::register(names);
+    compile::register(names);
 }

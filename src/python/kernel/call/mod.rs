@@ -1,6 +1,6 @@
 //! Calls kernels from Python. A call reads and checks the arguments, and converts them to bytes.
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 pub(crate) mod argument_errors;
 pub(crate) mod argument_packing;
@@ -14,6 +14,6 @@ pub(crate) mod scalar_values;
 mod texture;
 
 /// Adds the classes of kernel arguments to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    host_arguments::register(module)
+pub(crate) fn register(names: &mut ExportedNames) {
+    host_arguments::register(names);
 }

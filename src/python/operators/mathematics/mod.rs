@@ -6,11 +6,11 @@ mod linalg;
 pub(super) mod scipy_fallback;
 mod special;
 
-use pyo3::prelude::*;
+use crate::exported_names::ExportedNames;
 
 /// Adds the functions to the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    complex_parts::register(module)?;
-    linalg::register(module)?;
-    special::register(module)
+pub(super) fn register(names: &mut ExportedNames) {
+    complex_parts::register(names);
+    linalg::register(names);
+    special::register(names);
 }

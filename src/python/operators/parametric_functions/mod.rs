@@ -66,7 +66,7 @@ pub(super) fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncK
 // stub: def where(condition: Any, x: Any, y: Any, /) -> GPUArray: ...
 // stub: @overload
 // stub: def where(condition: Any, /) -> tuple[GPUArray, ...]: ...
-fn choose<'py>(
+fn where_<'py>(
     condition: &Bound<'py, PyAny>,
     x: Option<&Bound<'py, PyAny>>,
     y: Option<&Bound<'py, PyAny>>,
@@ -171,5 +171,5 @@ pub(crate) fn weighted_sum<'py>(
 }
 
 names! {
-    functions "Functions of each element": choose, clip, angle;
+    functions "Functions of each element": where_, clip, angle;
 }
