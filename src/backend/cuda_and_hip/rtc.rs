@@ -57,8 +57,8 @@ pub(crate) use calls;
 
 pub const SUCCESS: u32 = 0;
 const OUT_OF_MEMORY: u32 = 1;
-const INVALID_OPTION: u32 = 5;
-const COMPILATION: u32 = 6;
+pub const INVALID_OPTION: u32 = 5;
+pub const COMPILATION: u32 = 6;
 const BUILTIN: u32 = 7;
 
 /// Names of the compiler library's error codes without the prefix. The index in this list is the code.
