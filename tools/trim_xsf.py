@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from quotient_calls import with_quotients
+
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "src/ops/include/xsf"
 LIST = ROOT / "src/ops/ufunc/special/xsf.rs"
@@ -186,14 +188,61 @@ CONTRACTED = (
 )
 """Steps of polynomials and series, each with the equivalent call of a multiply-add, which rounds once."""
 
-CALLED = ("pow", "exp", "log", "lgamma", "tgamma", "log1p", "expm1", "erfc", "sin", "cos", "sinh", "cosh")
+CALLED = ("pow", "exp", "log", "lgamma", "tgamma", "log1p", "expm1", "erfc", "sin", "cos", "sinh", "cosh", "sqrt")
 """Functions of C that long functions call, so that their instructions are compiled once."""
 
 LIGHT = ("cephes/ndtri.h", "cephes/j0.h", "cephes/j1.h", "cephes/i0.h", "cephes/i1.h")
 """Headers whose functions are inlined, because they are often used and fast."""
 
+HEAVY = tuple(
+    ["digamma.h", "agm.h", "binom.h", "wright_bessel.h", "specfun/specfun.h"]
+    + [
+        f"cephes/{name}.h"
+        for name in [
+            "jv",
+            "yv",
+            "yn",
+            "airy",
+            "scipy_iv",
+            "igam",
+            "igami",
+            "unity",
+            "psi",
+            "shichi",
+            "sici",
+            "beta",
+            "incbet",
+            "incbi",
+            "ellik",
+            "ellie",
+            "expn",
+            "zetac",
+            "poch",
+            "chdtr",
+            "fdtr",
+            "gdtr",
+            "pdtr",
+            "bdtr",
+            "nbdtr",
+        ]
+    ]
+)
+"""Headers that take longest to compile. Their loops are not unrolled, and their long functions call `quotient`."""
+
 LONG = 600
 """Functions of at least this length are not inlined into their callers."""
+
+CALLED_OFTEN = ("igam_series", "igamc_series", "lgam1p", "lgam1p_taylor", "log1pmx")
+"""Shorter functions that several functions call and that are not inlined either."""
+
+QUOTIENT = """// A quotient in long functions. On a GPU a division has 30 instructions; a call compiles them once.
+namespace pygpu_xsf {
+static __device__ __noinline__ double call_divide(double x, double y) { return x / y; }
+template <class X, class Y> __device__ inline double quotient(X x, Y y) { return call_divide(x, y); }
+__device__ inline int quotient(int x, int y) { return x / y; }
+}
+"""
+"""The text of quotient.h, whose functions replace divisions in functions that are not inlined."""
 
 CONSTANTS = {
     "M_2_PI": "0.63661977236758134308",
@@ -236,6 +285,9 @@ def plain(text: str) -> str:
     text = re.sub(r"\bNULL\b", "nullptr", text)
     text = re.sub(r"XSF_ASSERT\([^;]*;", "", text)
     text = re.sub(r"std::pow\(k \+ 1\.0, 2\)", "((k + 1.0) * (k + 1.0))", text)
+    # `fmod` has 300 instructions.
+    text = text.replace("std::fmod(::fabs(npio2), 2.0) == 1.0", "0.5 * npio2 != std::floor(0.5 * npio2)")
+    text = text.replace("std::fmod(x, 4)", "x - 4 * std::floor(0.25 * x)")
     # NVRTC has no `pow` of two integers.
     text = re.sub(r"\bpow\(-1, (\w+)\)", r"(\1 % 2 == 0 ? 1.0 : -1.0)", text)
     text = text.replace("m = 20 + (int)(80.0 / x);", "if (x > 800.0) return 0.0;\n    m = 20 + (int)(80.0 / x);")
@@ -326,6 +378,8 @@ def prepared(source: str, text: str) -> str:
         )
     if order := re.fullmatch(r"cephes/j([01])\.h", source):
         text += NEAR[order[1]] + FAR.replace("jN", f"j{order[1]}")
+        for name in (f"j{order[1]}", f"y{order[1]}"):
+            text += f"XSF_HOST_DEVICE double call_{name}(double x) {{ return {name}(x); }}\n"
     if source == "cephes/fdtr.h":  # Pass `1 - w` as an exact quotient instead of a difference.
         text = text.replace("incbet(0.5 * b, 0.5 * a, w)", "incbet_of(0.5 * b, 0.5 * a, w, a * x / (b + a * x))")
         text = text.replace("w = w / (b + w);", "")
@@ -372,14 +426,22 @@ def items(source: str, text: str) -> list[Item]:
     return definitions
 
 
-def as_table(part: str, is_light: bool) -> str:
+def as_table(part: str, source: str) -> str:
     """Return a definition as device code: functions become device functions, tables are in constant memory."""
+    is_light, is_heavy = source in LIGHT, source in HEAVY
     if "(" in part.split("{")[0].split("=")[0]:
         if not is_light and "call_" not in part.split("{")[0]:
             part = re.sub(r"::(lgamma|tgamma|pow|erfc)\(", r"call_\1(", part)
-        if len(part) > LONG and not is_light:
-            part = re.sub(rf"::({'|'.join(CALLED)})\(", r"call_\1(", part)
+        if re.search(r" call_[jy][01]\(", part):
+            return part.replace("__device__", "static __device__ __noinline__", 1)
+        if source in ("cephes/jv.h", "cephes/yn.h"):
+            part = re.sub(r"\b([jy][01])\(", r"call_\1(", part)
+        is_long = len(part) > LONG or any(f" {name}(" in part.split("{")[0] for name in CALLED_OFTEN)
+        if is_heavy or (is_long and not is_light):
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)
+        if is_long and not is_light:
+            part = re.sub(rf"::({'|'.join(CALLED if is_heavy else CALLED[:-1])})\(", r"call_\1(", part)
+            part = with_quotients(part) if is_heavy else part
             return re.sub(r"^(?:__device__ )*(?:inline )?", "static __device__ __noinline__ ", part)
         return part if "inline" in part.split("{")[0] else "__device__ inline " + part.replace("__device__ ", "", 1)
     if "w_im" in part:  # Threads read different rows; constant memory would serve these reads one after another.
@@ -454,7 +516,7 @@ def main(folder: Path) -> None:
                 else:
                     print(f"{item.name} twice in {source}")
                 continue
-            item.text = dedented(as_table(plain(item.text), source in LIGHT))
+            item.text = dedented(as_table(plain(item.text), source))
             if source == "mathematics.h":
                 item.text = item.text.replace("__device__ inline", "static __device__ __noinline__")
             known[item.name] = item
@@ -480,10 +542,13 @@ def main(folder: Path) -> None:
     uses = {source: sorted({known[use].source for item in members for use in item.uses if use in needed} - {source})
             for source, members in headers.items()}  # fmt: skip
     (TARGET / "basic/multiply_add.h").write_text(MULTIPLY_ADD, encoding="utf-8")
-    rust = [("MULTIPLY_ADD", "basic/multiply_add.h", [])]
+    (TARGET / "basic/quotient.h").write_text(QUOTIENT, encoding="utf-8")
+    rust = [("MULTIPLY_ADD", "basic/multiply_add.h", []), ("QUOTIENT", "basic/quotient.h", [])]
     for source, members in headers.items():
         if any("multiply_add" in item.text for item in members):
             uses[source].append("multiply_add.h")
+        if any("quotient(" in item.text for item in members):
+            uses[source].append("quotient.h")
         path = TARGET / home[source] / Path(source).name
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [f"// {line}" for line in origin(source, texts[source])]

@@ -57,7 +57,7 @@ static __device__ double ive(double v, double x) {
     } else {
         pygpu_xsf::ikv_asymptotic_uniform(v, size, &sum, nullptr, size);
     }
-    return x < 0 && fmod(v, 2.0) != 0 ? -sum : sum;
+    return x < 0 && 0.5 * v != floor(0.5 * v) ? -sum : sum;
 }
 
 }

@@ -9,7 +9,7 @@ static __device__ __noinline__ double sph_legendre_p(double n, double m, double 
     double before = 0, value = 0.28209479177387814347;  // sqrt(1 / (4 * pi))
 #pragma unroll 1
     for (double k = 1; k <= order; k++) value *= -sine * sqrt((2 * k + 1) / (2 * k));
-    if (m < 0 && fmod(order, 2.0) == 1) value = -value;
+    if (m < 0 && 0.5 * order != floor(0.5 * order)) value = -value;
 #pragma unroll 1
     for (double k = order + 1; k <= n; k++) {
         double scale = (2 * k + 1) / ((k - order) * (k + order));
@@ -25,7 +25,7 @@ static __device__ __noinline__ double sph_legendre_p(double n, double m, double 
 template <int DERIVATIVE> __device__ inline double spherical_yn(double n, double x) {
     if (x != x || !(n >= 0 && n < 2147483646.0) || n != floor(n)) return NAN;
     double size = fabs(x);
-    bool is_odd = fmod(n, 2.0) == 1;
+    bool is_odd = 0.5 * n != floor(0.5 * n);
     if (size == 0) return DERIVATIVE ? INFINITY : -INFINITY;
     if (isinf(size)) return 0;
     double before = sin(size) / size, value = -cos(size) / size;

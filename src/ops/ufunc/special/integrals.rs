@@ -11,7 +11,7 @@ static LAMBERTW: Header = Header::of(include_str!("../../include/special/lambert
 static SICI_PARTS: Header = Header::of(include_str!("../../include/special/sici.h"), &[&xsf::SICI]);
 static SHICHI_PARTS: Header = Header::of(include_str!("../../include/special/shichi.h"), &[&xsf::SHICHI]);
 
-static HYP1F1: Header = Header::of(include_str!("../../include/special/hyp1f1.h"), &[]);
+static HYP1F1: Header = Header::of(include_str!("../../include/special/hyp1f1.h"), &[&xsf::MATHEMATICS]);
 static SPHERICAL: Header = Header::of(include_str!("../../include/special/spherical.h"), &[]);
 static ELLIPJ: Header = Header::of(include_str!("../../include/special/ellipj.h"), &[&xsf::ELLPJ]);
 static LPMV: Header = Header::of(include_str!("../../include/special/lpmv.h"), &[&xsf::SPECFUN]);

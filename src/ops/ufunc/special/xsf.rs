@@ -2,27 +2,33 @@
 
 use super::header::Header;
 
-pub static AGM: Header = Header::of(include_str!("../../include/xsf/integrals/agm.h"), &[&ELLPK]);
-pub static AIRY: Header = Header::of(include_str!("../../include/xsf/bessel/airy.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
+pub static AGM: Header = Header::of(include_str!("../../include/xsf/integrals/agm.h"), &[&ELLPK, &QUOTIENT]);
+pub static AIRY: Header =
+    Header::of(include_str!("../../include/xsf/bessel/airy.h"), &[&CONST, &POLEVL, &MATHEMATICS, &QUOTIENT]);
 pub static BDTR: Header =
-    Header::of(include_str!("../../include/xsf/distributions/bdtr.h"), &[&INCBET, &INCBI, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/distributions/bdtr.h"), &[&INCBET, &INCBI, &MATHEMATICS, &QUOTIENT]);
 pub static BETA: Header = Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &MATHEMATICS]);
-pub static BINOM: Header = Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS]);
+pub static BINOM: Header =
+    Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS, &QUOTIENT]);
 pub static BOXCOX: Header = Header::of(include_str!("../../include/xsf/basic/boxcox.h"), &[]);
 pub static CHBEVL: Header = Header::of(include_str!("../../include/xsf/basic/chbevl.h"), &[&MULTIPLY_ADD]);
 pub static CHDTR: Header = Header::of(include_str!("../../include/xsf/distributions/chdtr.h"), &[&IGAM, &IGAMI]);
 pub static CONST: Header = Header::of(include_str!("../../include/xsf/basic/const.h"), &[]);
 pub static DIGAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/digamma.h"), &[&PSI, &ZETA]);
-pub static ELLIE: Header =
-    Header::of(include_str!("../../include/xsf/integrals/ellie.h"), &[&CONST, &ELLPE, &ELLPK, &UNITY, &MATHEMATICS]);
+pub static ELLIE: Header = Header::of(
+    include_str!("../../include/xsf/integrals/ellie.h"),
+    &[&CONST, &ELLPE, &ELLPK, &UNITY, &MATHEMATICS, &QUOTIENT],
+);
 pub static ELLIK: Header =
-    Header::of(include_str!("../../include/xsf/integrals/ellik.h"), &[&CONST, &ELLPK, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/integrals/ellik.h"), &[&CONST, &ELLPK, &MATHEMATICS, &QUOTIENT]);
 pub static ELLPE: Header = Header::of(include_str!("../../include/xsf/integrals/ellpe.h"), &[&POLEVL]);
 pub static ELLPJ: Header = Header::of(include_str!("../../include/xsf/integrals/ellpj.h"), &[&CONST, &MATHEMATICS]);
 pub static ELLPK: Header = Header::of(include_str!("../../include/xsf/integrals/ellpk.h"), &[&CONST, &POLEVL]);
 pub static EXPINT: Header = Header::of(include_str!("../../include/xsf/integrals/expint.h"), &[&CONST, &MATHEMATICS]);
-pub static EXPN: Header =
-    Header::of(include_str!("../../include/xsf/integrals/expn.h"), &[&CONST, &POLEVL, &RGAMMA, &MATHEMATICS]);
+pub static EXPN: Header = Header::of(
+    include_str!("../../include/xsf/integrals/expn.h"),
+    &[&CONST, &POLEVL, &RGAMMA, &MATHEMATICS, &QUOTIENT],
+);
 pub static FADDEEVA: Header = Header::of(include_str!("../../include/xsf/normal/faddeeva.h"), &[&MULTIPLY_ADD]);
 pub static FDTR: Header = Header::of(include_str!("../../include/xsf/distributions/fdtr.h"), &[&INCBET, &INCBI]);
 pub static GAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/gamma.h"), &[&MATHEMATICS]);
@@ -31,19 +37,20 @@ pub static I0: Header = Header::of(include_str!("../../include/xsf/bessel/i0.h")
 pub static I1: Header = Header::of(include_str!("../../include/xsf/bessel/i1.h"), &[&CHBEVL]);
 pub static IGAM: Header = Header::of(
     include_str!("../../include/xsf/gamma/igam.h"),
-    &[&CONST, &IGAM_ASYMP_COEFF, &LANCZOS, &UNITY, &MATHEMATICS],
+    &[&CONST, &IGAM_ASYMP_COEFF, &LANCZOS, &UNITY, &MATHEMATICS, &QUOTIENT],
 );
 pub static IGAMI: Header =
-    Header::of(include_str!("../../include/xsf/gamma/igami.h"), &[&CONST, &IGAM, &POLEVL, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/gamma/igami.h"), &[&CONST, &IGAM, &POLEVL, &MATHEMATICS, &QUOTIENT]);
 pub static IGAM_ASYMP_COEFF: Header = Header::of(include_str!("../../include/xsf/gamma/igam_asymp_coeff.h"), &[]);
-pub static INCBET: Header = Header::of(include_str!("../../include/xsf/beta/incbet.h"), &[&BETA, &CONST, &MATHEMATICS]);
+pub static INCBET: Header =
+    Header::of(include_str!("../../include/xsf/beta/incbet.h"), &[&BETA, &CONST, &MATHEMATICS, &QUOTIENT]);
 pub static INCBI: Header =
-    Header::of(include_str!("../../include/xsf/beta/incbi.h"), &[&CONST, &INCBET, &NDTRI, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/beta/incbi.h"), &[&CONST, &INCBET, &NDTRI, &MATHEMATICS, &QUOTIENT]);
 pub static J0: Header = Header::of(include_str!("../../include/xsf/bessel/j0.h"), &[&CONST, &POLEVL]);
 pub static J1: Header = Header::of(include_str!("../../include/xsf/bessel/j1.h"), &[&CONST, &POLEVL]);
 pub static JV: Header = Header::of(
     include_str!("../../include/xsf/bessel/jv.h"),
-    &[&AIRY, &CONST, &GAMMA, &J0, &J1, &POLEVL, &RGAMMA, &MATHEMATICS],
+    &[&AIRY, &CONST, &GAMMA, &J0, &J1, &POLEVL, &RGAMMA, &MATHEMATICS, &QUOTIENT],
 );
 pub static K0: Header = Header::of(include_str!("../../include/xsf/bessel/k0.h"), &[&CHBEVL]);
 pub static K1: Header = Header::of(include_str!("../../include/xsf/bessel/k1.h"), &[&CHBEVL]);
@@ -56,29 +63,33 @@ pub static NBDTR: Header = Header::of(include_str!("../../include/xsf/distributi
 pub static NDTRI: Header = Header::of(include_str!("../../include/xsf/normal/ndtri.h"), &[&CONST, &POLEVL]);
 pub static NDTRI_EXP: Header = Header::of(include_str!("../../include/xsf/normal/ndtri_exp.h"), &[&NDTRI, &POLEVL]);
 pub static PDTR: Header = Header::of(include_str!("../../include/xsf/distributions/pdtr.h"), &[&IGAM, &IGAMI]);
-pub static POCH: Header = Header::of(include_str!("../../include/xsf/gamma/poch.h"), &[&GAMMA, &MATHEMATICS]);
+pub static POCH: Header =
+    Header::of(include_str!("../../include/xsf/gamma/poch.h"), &[&GAMMA, &MATHEMATICS, &QUOTIENT]);
 pub static POLEVL: Header =
     Header::of(include_str!("../../include/xsf/basic/polevl.h"), &[&MATHEMATICS, &MULTIPLY_ADD]);
-pub static PSI: Header = Header::of(include_str!("../../include/xsf/gamma/psi.h"), &[&CONST, &POLEVL]);
+pub static PSI: Header = Header::of(include_str!("../../include/xsf/gamma/psi.h"), &[&CONST, &POLEVL, &QUOTIENT]);
+pub static QUOTIENT: Header = Header::of(include_str!("../../include/xsf/basic/quotient.h"), &[]);
 pub static RGAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/rgamma.h"), &[&CHBEVL, &MATHEMATICS]);
 pub static SCIPY_IV: Header =
-    Header::of(include_str!("../../include/xsf/bessel/scipy_iv.h"), &[&CONST, &RGAMMA, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/bessel/scipy_iv.h"), &[&CONST, &RGAMMA, &MATHEMATICS, &QUOTIENT]);
 pub static SHICHI: Header =
-    Header::of(include_str!("../../include/xsf/integrals/shichi.h"), &[&CHBEVL, &CONST, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/integrals/shichi.h"), &[&CHBEVL, &CONST, &MATHEMATICS, &QUOTIENT]);
 pub static SICI: Header =
-    Header::of(include_str!("../../include/xsf/integrals/sici.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/integrals/sici.h"), &[&CONST, &POLEVL, &MATHEMATICS, &QUOTIENT]);
 pub static SINDG: Header = Header::of(include_str!("../../include/xsf/basic/sindg.h"), &[&CONST, &POLEVL]);
-pub static SPECFUN: Header = Header::of(include_str!("../../include/xsf/integrals/specfun.h"), &[]);
+pub static SPECFUN: Header = Header::of(include_str!("../../include/xsf/integrals/specfun.h"), &[&QUOTIENT]);
 pub static SPENCE: Header = Header::of(include_str!("../../include/xsf/integrals/spence.h"), &[&POLEVL, &MATHEMATICS]);
 pub static TANDG: Header = Header::of(include_str!("../../include/xsf/basic/tandg.h"), &[&CONST]);
 pub static UNITY: Header =
-    Header::of(include_str!("../../include/xsf/gamma/unity.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
+    Header::of(include_str!("../../include/xsf/gamma/unity.h"), &[&CONST, &POLEVL, &MATHEMATICS, &QUOTIENT]);
 pub static WRIGHT_BESSEL: Header = Header::of(
     include_str!("../../include/xsf/integrals/wright_bessel.h"),
-    &[&LANCZOS, &POLEVL, &RGAMMA, &ZETA, &DIGAMMA, &MATHEMATICS],
+    &[&LANCZOS, &POLEVL, &RGAMMA, &ZETA, &DIGAMMA, &MATHEMATICS, &QUOTIENT],
 );
-pub static YN: Header = Header::of(include_str!("../../include/xsf/bessel/yn.h"), &[&J0, &J1]);
-pub static YV: Header = Header::of(include_str!("../../include/xsf/bessel/yv.h"), &[&JV, &YN, &MATHEMATICS]);
+pub static YN: Header = Header::of(include_str!("../../include/xsf/bessel/yn.h"), &[&J0, &J1, &QUOTIENT]);
+pub static YV: Header = Header::of(include_str!("../../include/xsf/bessel/yv.h"), &[&JV, &YN, &MATHEMATICS, &QUOTIENT]);
 pub static ZETA: Header = Header::of(include_str!("../../include/xsf/gamma/zeta.h"), &[&CONST, &MATHEMATICS]);
-pub static ZETAC: Header =
-    Header::of(include_str!("../../include/xsf/gamma/zetac.h"), &[&CONST, &LANCZOS, &POLEVL, &ZETA, &MATHEMATICS]);
+pub static ZETAC: Header = Header::of(
+    include_str!("../../include/xsf/gamma/zetac.h"),
+    &[&CONST, &LANCZOS, &POLEVL, &ZETA, &MATHEMATICS, &QUOTIENT],
+);

@@ -6,7 +6,7 @@ __device__ inline double gammasgn(double x) {
     if (x != x || x > 0) return x != x ? x : 1.0;
     if (x == 0) return copysign(1.0, x);
     if (x - x != 0 || x == floor(x)) return NAN;
-    return fmod(floor(x), 2.0) != 0 ? -1.0 : 1.0;
+    return floor(x) != 2 * floor(0.5 * floor(x)) ? -1.0 : 1.0;
 }
 
 }

@@ -11,5 +11,6 @@ static __device__ __noinline__ double call_sin(double x) { return ::sin(x); }
 static __device__ __noinline__ double call_cos(double x) { return ::cos(x); }
 static __device__ __noinline__ double call_sinh(double x) { return ::sinh(x); }
 static __device__ __noinline__ double call_cosh(double x) { return ::cosh(x); }
+static __device__ __noinline__ double call_sqrt(double x) { return ::sqrt(x); }
 static __device__ __noinline__ double call_pow(double x, double y) { return ::pow(x, y); }
 }

@@ -66,4 +66,6 @@ __device__ inline double y0(double x) {
     j0_far(x, &p, &q, &sine, &cosine);
     return (q - p) * cosine + (p + q) * sine;
 }
+static __device__ __noinline__ double call_j0(double x) { return j0(x); }
+static __device__ __noinline__ double call_y0(double x) { return y0(x); }
 }

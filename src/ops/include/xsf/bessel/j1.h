@@ -66,4 +66,6 @@ __device__ inline double y1(double x) {
     j1_far(x, &p, &q, &sine, &cosine);
     return (q - p) * sine - (p + q) * cosine;
 }
+static __device__ __noinline__ double call_j1(double x) { return j1(x); }
+static __device__ __noinline__ double call_y1(double x) { return y1(x); }
 }

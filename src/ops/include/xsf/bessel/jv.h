@@ -38,11 +38,11 @@ static __device__ __noinline__ double jv_recur(double *n, double x, double *newn
                 qkm2 = qkm1;
                 qkm1 = qk;
                 if (qk != 0 && ctr > miniter)
-                    r = pk / qk;
+                    r = quotient(pk, qk);
                 else
                     r = 0.0;
                 if (r != 0) {
-                    t = ::fabs((ans - r) / r);
+                    t = ::fabs(quotient((ans - r), r));
                     ans = r;
                 } else {
                     t = 1.0;
@@ -54,10 +54,10 @@ static __device__ __noinline__ double jv_recur(double *n, double x, double *newn
                     goto done;
                 }
                 if (::fabs(pk) > big) {
-                    pkm2 /= big;
-                    pkm1 /= big;
-                    qkm2 /= big;
-                    qkm1 /= big;
+                    pkm2 = quotient(pkm2, big);
+                    pkm1 = quotient(pkm1, big);
+                    qkm2 = quotient(qkm2, big);
+                    qkm1 = quotient(qkm1, big);
                 }
             } while (t > MACHEP);
         done:
@@ -72,12 +72,12 @@ static __device__ __noinline__ double jv_recur(double *n, double x, double *newn
             }
             kf = *newn;
             pk = 1.0;
-            pkm1 = 1.0 / ans;
+            pkm1 = quotient(1.0, ans);
             k = *n - 1.0;
             r = 2 * k;
 #pragma unroll 1
             do {
-                pkm2 = (pkm1 * r - pk * x) / x;
+                pkm2 = quotient((pkm1 * r - pk * x), x);
                 pk = pkm1;
                 pkm1 = pkm2;
                 r -= 2.0;
@@ -102,11 +102,11 @@ static __device__ __noinline__ double jv_jvs(double n, double x) {
             t = 1.0;
 #pragma unroll 1
             while (t > MACHEP) {
-                u *= z / (k * (n + k));
+                u *= quotient(z, k * (n + k));
                 y += u;
                 k += 1.0;
                 if (y != 0)
-                    t = ::fabs(u / y);
+                    t = ::fabs(quotient(u, y));
             }
             t = ::frexp(0.5 * x, &ex);
             ex = ex * n;
@@ -139,7 +139,7 @@ static __device__ __noinline__ double jv_hankel(double n, double x) {
             z = 8.0 * x;
             k = 1.0;
             p = 1.0;
-            u = (m - 1.0) / z;
+            u = quotient((m - 1.0), z);
             q = u;
             sign = 1.0;
             conv = 1.0;
@@ -152,13 +152,13 @@ static __device__ __noinline__ double jv_hankel(double n, double x) {
                 k += 2.0;
                 j += 1.0;
                 sign = -sign;
-                u *= (m - k * k) / (j * z);
+                u *= quotient((m - k * k), j * z);
                 p += sign * u;
                 k += 2.0;
                 j += 1.0;
-                u *= (m - k * k) / (j * z);
+                u *= quotient((m - k * k), j * z);
                 q += sign * u;
-                t = ::fabs(u / p);
+                t = ::fabs(quotient(u, p));
                 if (t < conv) {
                     conv = t;
                     qq = q;
@@ -171,7 +171,7 @@ static __device__ __noinline__ double jv_hankel(double n, double x) {
             }
         hank1:
             u = x - (0.5 * n + 0.25) * M_PI;
-            t = ::sqrt(2.0 / (M_PI * x)) * (pp * call_cos(u) - qq * call_sin(u));
+            t = call_sqrt(quotient(2.0, M_PI * x)) * (pp * call_cos(u) - qq * call_sin(u));
             return (t);
         }
 __constant__ const double jv_PF2[] = {-9.0000000000000000000e-2, 8.5714285714285714286e-2};
@@ -190,14 +190,14 @@ static __device__ __noinline__ double jv_jnt(double n, double x) {
             double F[5], G[4];
             int k;
             cbn = ::cbrt(n);
-            z = (x - n) / cbn;
+            z = quotient((x - n), cbn);
             cbtwo = ::cbrt(2.0);
             zz = -cbtwo * z;
             airy(zz, &ai, &aip, &bi, &bip);
             zz = z * z;
             z3 = zz * z;
             F[0] = 1.0;
-            F[1] = -z / 5.0;
+            F[1] = -quotient(z, 5.0);
             F[2] = polevl(z3, jv_PF2, 1) * zz;
             F[3] = polevl(z3, jv_PF3, 2);
             F[4] = polevl(z3, jv_PF4, 3) * z;
@@ -217,9 +217,9 @@ static __device__ __noinline__ double jv_jnt(double n, double x) {
                     gk = G[k] * nk;
                     qq += gk;
                 }
-                nk /= n23;
+                nk = quotient(nk, n23);
             }
-            fk = cbtwo * ai * pp / cbn + ::cbrt(4.0) * aip * qq / n;
+            fk = quotient(cbtwo * ai * pp, cbn) + quotient(::cbrt(4.0) * aip * qq, n);
             return (fk);
         }
 __constant__ const double jv_lambda[] = {
@@ -277,42 +277,42 @@ static __device__ __noinline__ double jv_jnx(double n, double x) {
             double u[8];
             double ai, aip, bi, bip;
             cbn = ::cbrt(n);
-            z = (x - n) / cbn;
+            z = quotient((x - n), cbn);
             if (::fabs(z) <= 0.7) {
                 return (jv_jnt(n, x));
             }
-            z = x / n;
+            z = quotient(x, n);
             zz = 1.0 - z * z;
             if (zz == 0.0) {
                 return (0.0);
             }
             if (zz > 0.0) {
-                sz = ::sqrt(zz);
-                t = 1.5 * (call_log((1.0 + sz) / z) - sz);
+                sz = call_sqrt(zz);
+                t = 1.5 * (call_log(quotient((1.0 + sz), z)) - sz);
                 zeta = ::cbrt(t * t);
                 nflg = 1;
             } else {
-                sz = ::sqrt(-zz);
-                t = 1.5 * (sz - ::acos(1.0 / z));
+                sz = call_sqrt(-zz);
+                t = 1.5 * (sz - ::acos(quotient(1.0, z)));
                 zeta = -::cbrt(t * t);
                 nflg = -1;
             }
-            z32i = ::fabs(1.0 / t);
+            z32i = ::fabs(quotient(1.0, t));
             sqz = ::cbrt(t);
             n23 = ::cbrt(n * n);
             t = n23 * zeta;
             airy(t, &ai, &aip, &bi, &bip);
             u[0] = 1.0;
-            zzi = 1.0 / zz;
-            u[1] = polevl(zzi, jv_P1, 1) / sz;
-            u[2] = polevl(zzi, jv_P2, 2) / zz;
-            u[3] = polevl(zzi, jv_P3, 3) / (sz * zz);
+            zzi = quotient(1.0, zz);
+            u[1] = quotient(polevl(zzi, jv_P1, 1), sz);
+            u[2] = quotient(polevl(zzi, jv_P2, 2), zz);
+            u[3] = quotient(polevl(zzi, jv_P3, 3), sz * zz);
             pp = zz * zz;
-            u[4] = polevl(zzi, jv_P4, 4) / pp;
-            u[5] = polevl(zzi, jv_P5, 5) / (pp * sz);
+            u[4] = quotient(polevl(zzi, jv_P4, 4), pp);
+            u[5] = quotient(polevl(zzi, jv_P5, 5), pp * sz);
             pp *= zz;
-            u[6] = polevl(zzi, jv_P6, 6) / pp;
-            u[7] = polevl(zzi, jv_P7, 7) / (pp * sz);
+            u[6] = quotient(polevl(zzi, jv_P6, 6), pp);
+            u[7] = quotient(polevl(zzi, jv_P7, 7), pp * sz);
             pp = 0.0;
             qq = 0.0;
             np = 1.0;
@@ -357,7 +357,7 @@ static __device__ __noinline__ double jv_jnx(double n, double x) {
                 }
                 if (dob) {
                     bk += jv_lambda[tkp1] * zp * u[0];
-                    bk *= -np / sqz;
+                    bk *= -quotient(np, sqz);
                     t = ::fabs(bk);
                     if (t < bkl) {
                         bkl = t;
@@ -367,11 +367,11 @@ static __device__ __noinline__ double jv_jnx(double n, double x) {
                 }
                 if (np < MACHEP)
                     break;
-                np /= n * n;
+                np = quotient(np, n * n);
             }
-            t = 4.0 * zeta / zz;
+            t = quotient(4.0 * zeta, zz);
             t = sqrt(sqrt(t));
-            t *= ai * pp / ::cbrt(n) + aip * qq / (n23 * n);
+            t *= quotient(ai * pp, ::cbrt(n)) + quotient(aip * qq, n23 * n);
             return (t);
         }
 static __device__ __noinline__ double jv(double n, double x) {
@@ -383,7 +383,7 @@ static __device__ __noinline__ double jv(double n, double x) {
     y = ::floor(an);
     if (y == an) {
         nint = 1;
-        i = an - 16384.0 * ::floor(an / 16384.0);
+        i = an - 16384.0 * ::floor(quotient(an, 16384.0));
         if (n < 0.0) {
             if (i & 1)
                 sign = -sign;
@@ -395,9 +395,9 @@ static __device__ __noinline__ double jv(double n, double x) {
             x = -x;
         }
         if (n == 0.0)
-            return (j0(x));
+            return (call_j0(x));
         if (n == 1.0)
-            return (sign * j1(x));
+            return (sign * call_j1(x));
     }
     if ((x < 0.0) && (y != an)) {
         y = NAN;
@@ -410,8 +410,8 @@ static __device__ __noinline__ double jv(double n, double x) {
     if (y * y < ::fabs(n + 1) * MACHEP) {
         return call_pow(0.5 * x, n) * rgamma(n + 1);
     }
-    k = 3.6 * ::sqrt(y);
-    t = 3.6 * ::sqrt(an);
+    k = 3.6 * call_sqrt(y);
+    t = 3.6 * call_sqrt(an);
     if ((y < t) && (an > 21.0)) {
         return (sign * jv_jvs(n, x));
     }
@@ -422,11 +422,11 @@ static __device__ __noinline__ double jv(double n, double x) {
             k = 0.0;
             q = jv_recur(&n, x, &k, 1);
             if (k == 0.0) {
-                y = j0(x) / q;
+                y = quotient(call_j0(x), q);
                 goto done;
             }
             if (k == 1.0) {
-                y = j1(x) / q;
+                y = quotient(call_j1(x), q);
                 goto done;
             }
         }
@@ -480,7 +480,7 @@ static __device__ __noinline__ double jv(double n, double x) {
         else
             y = jv_jvs(k, x);
         if (n > 0.0)
-            y /= q;
+            y = quotient(y, q);
         else
             y *= q;
     }
@@ -489,8 +489,8 @@ static __device__ __noinline__ double jv(double n, double x) {
             y = NAN;
             goto done;
         }
-        t = x / n;
-        t /= n;
+        t = quotient(x, n);
+        t = quotient(t, n);
         if (t > 0.3)
             y = jv_hankel(n, x);
         else

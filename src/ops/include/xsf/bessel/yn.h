@@ -16,23 +16,23 @@ static __device__ __noinline__ double yn(int n, double x) {
             sign = 1;
         }
         if (n == 0) {
-            return (sign * y0(x));
+            return (sign * call_y0(x));
         }
         if (n == 1) {
-            return (sign * y1(x));
+            return (sign * call_y1(x));
         }
         if (x == 0.0) {
             return -INFINITY * sign;
         } else if (x < 0.0) {
             return NAN;
         }
-        anm2 = y0(x);
-        anm1 = y1(x);
+        anm2 = call_y0(x);
+        anm1 = call_y1(x);
         k = 1;
         r = 2 * k;
 #pragma unroll 1
         do {
-            an = r * anm1 / x - anm2;
+            an = quotient(r * anm1, x) - anm2;
             anm2 = anm1;
             anm1 = an;
             r += 2.0;

@@ -21,12 +21,12 @@ static __device__ __noinline__ double igam_fac(double a, double x) {
         return call_exp(ax);
     }
     fac = a + lanczos_g - 0.5;
-    res = ::sqrt(fac / M_E) / lanczos_sum_expg_scaled(a);
+    res = quotient(call_sqrt(quotient(fac, M_E)), lanczos_sum_expg_scaled(a));
     if ((a < 200) && (x < 200)) {
-        res *= call_exp(a - x) * call_pow(x / fac, a);
+        res *= call_exp(a - x) * call_pow(quotient(x, fac), a);
     } else {
         num = x - a - lanczos_g + 0.5;
-        res *= call_exp(a * log1pmx(num / fac) + x * (0.5 - lanczos_g) / fac);
+        res *= call_exp(a * log1pmx(quotient(num, fac)) + quotient(x * (0.5 - lanczos_g), fac));
     }
     return res;
 }
@@ -45,7 +45,7 @@ static __device__ __noinline__ double igamc_continued_fraction(double a, double 
             qkm2 = x;
             pkm1 = x + 1.0;
             qkm1 = z * x;
-            ans = pkm1 / qkm1;
+            ans = quotient(pkm1, qkm1);
 #pragma unroll 1
             for (i = 0; i < igam_MAXITER; i++) {
                 c += 1.0;
@@ -55,8 +55,8 @@ static __device__ __noinline__ double igamc_continued_fraction(double a, double 
                 pk = pkm1 * z - pkm2 * yc;
                 qk = qkm1 * z - qkm2 * yc;
                 if (qk != 0) {
-                    r = pk / qk;
-                    t = ::fabs((ans - r) / r);
+                    r = quotient(pk, qk);
+                    t = ::fabs(quotient((ans - r), r));
                     ans = r;
                 } else
                     t = 1.0;
@@ -76,48 +76,50 @@ static __device__ __noinline__ double igamc_continued_fraction(double a, double 
             }
             return (ans * ax);
         }
-__device__ inline double igam_series(double a, double x) {
-    int i;
-    double ans, ax, c, r;
-    ax = igam_fac(a, x);
-    if (ax == 0.0) {
-        return 0.0;
-    }
-    r = a;
-    c = 1.0;
-    ans = 1.0;
-    for (i = 0; i < igam_MAXITER; i++) {
-        r += 1.0;
-        c *= x / r;
-        ans += c;
-        if (c <= MACHEP * ans) {
-            break;
+static __device__ __noinline__ double igam_series(double a, double x) {
+            int i;
+            double ans, ax, c, r;
+            ax = igam_fac(a, x);
+            if (ax == 0.0) {
+                return 0.0;
+            }
+            r = a;
+            c = 1.0;
+            ans = 1.0;
+#pragma unroll 1
+            for (i = 0; i < igam_MAXITER; i++) {
+                r += 1.0;
+                c *= quotient(x, r);
+                ans += c;
+                if (c <= MACHEP * ans) {
+                    break;
+                }
+            }
+            return (quotient(ans * ax, a));
         }
-    }
-    return (ans * ax / a);
-}
-__device__ inline double igamc_series(double a, double x) {
-    int n;
-    double fac = 1;
-    double sum = 0;
-    double term, logx;
-    for (n = 1; n < igam_MAXITER; n++) {
-        fac *= -x / n;
-        term = fac / (a + n);
-        sum += term;
-        if (::fabs(term) <= MACHEP * ::fabs(sum)) {
-            break;
+static __device__ __noinline__ double igamc_series(double a, double x) {
+            int n;
+            double fac = 1;
+            double sum = 0;
+            double term, logx;
+#pragma unroll 1
+            for (n = 1; n < igam_MAXITER; n++) {
+                fac *= -quotient(x, n);
+                term = quotient(fac, a + n);
+                sum += term;
+                if (::fabs(term) <= MACHEP * ::fabs(sum)) {
+                    break;
+                }
+            }
+            logx = call_log(x);
+            term = -call_expm1(a * logx - lgam1p(a));
+            return term - call_exp(a * logx - call_lgamma(a)) * sum;
         }
-    }
-    logx = ::log(x);
-    term = -::expm1(a * logx - lgam1p(a));
-    return term - ::exp(a * logx - call_lgamma(a)) * sum;
-}
 static __device__ __noinline__ double asymptotic_series(double a, double x, int func) {
             int k, n, sgn;
             int maxpow = 0;
-            double lambda = x / a;
-            double sigma = (x - a) / a;
+            double lambda = quotient(x, a);
+            double sigma = quotient((x - a), a);
             double eta, res, ck, ckterm, term, absterm;
             double absoldterm = INFINITY;
             double etapow[igam_asymp_coeff_N] = {1};
@@ -129,13 +131,13 @@ static __device__ __noinline__ double asymptotic_series(double a, double x, int 
                 sgn = 1;
             }
             if (lambda > 1) {
-                eta = ::sqrt(-2 * log1pmx(sigma));
+                eta = call_sqrt(-2 * log1pmx(sigma));
             } else if (lambda < 1) {
-                eta = -::sqrt(-2 * log1pmx(sigma));
+                eta = -call_sqrt(-2 * log1pmx(sigma));
             } else {
                 eta = 0;
             }
-            res = 0.5 * call_erfc(sgn * eta * ::sqrt(a / 2));
+            res = 0.5 * call_erfc(sgn * eta * call_sqrt(a / 2));
 #pragma unroll 1
             for (k = 0; k < igam_asymp_coeff_K; k++) {
                 ck = igam_asymp_coeff_d[k][0];
@@ -161,9 +163,9 @@ static __device__ __noinline__ double asymptotic_series(double a, double x, int 
                     break;
                 }
                 absoldterm = absterm;
-                afac /= a;
+                afac = quotient(afac, a);
             }
-            res += sgn * call_exp(-0.5 * a * eta * eta) * sum / ::sqrt(2 * M_PI * a);
+            res += quotient(sgn * call_exp(-0.5 * a * eta * eta) * sum, call_sqrt(2 * M_PI * a));
             return res;
         }
 static __device__ __noinline__ double igamc(double a, double x) {
@@ -189,10 +191,10 @@ static __device__ __noinline__ double igamc(double a, double x) {
     } else if (isinf(x)) {
         return 0;
     }
-    absxma_a = ::fabs(x - a) / a;
+    absxma_a = quotient(::fabs(x - a), a);
     if ((a > igam_SMALL) && (a < igam_LARGE) && (absxma_a < igam_SMALLRATIO)) {
         return asymptotic_series(a, x, IGAMC);
-    } else if ((a > igam_LARGE) && (absxma_a < igam_LARGERATIO / ::sqrt(a))) {
+    } else if ((a > igam_LARGE) && (absxma_a < quotient(igam_LARGERATIO, call_sqrt(a)))) {
         return asymptotic_series(a, x, IGAMC);
     }
     if (x > 1.1) {
@@ -202,7 +204,7 @@ static __device__ __noinline__ double igamc(double a, double x) {
             return igamc_continued_fraction(a, x);
         }
     } else if (x <= 0.5) {
-        if (-0.4 / call_log(x) < a) {
+        if (-quotient(0.4, call_log(x)) < a) {
             return 1.0 - igam_series(a, x);
         } else {
             return igamc_series(a, x);
@@ -238,10 +240,10 @@ static __device__ __noinline__ double igam(double a, double x) {
     } else if (isinf(x)) {
         return 1;
     }
-    absxma_a = ::fabs(x - a) / a;
+    absxma_a = quotient(::fabs(x - a), a);
     if ((a > igam_SMALL) && (a < igam_LARGE) && (absxma_a < igam_SMALLRATIO)) {
         return asymptotic_series(a, x, IGAM);
-    } else if ((a > igam_LARGE) && (absxma_a < igam_LARGERATIO / ::sqrt(a))) {
+    } else if ((a > igam_LARGE) && (absxma_a < quotient(igam_LARGERATIO, call_sqrt(a)))) {
         return asymptotic_series(a, x, IGAM);
     }
     if ((x > 1.0) && (x > a)) {

@@ -7,31 +7,32 @@ static __device__ __noinline__ double find_inverse_s(double p, double q) {
     constexpr double a[4] = {0.213623493715853, 4.28342155967104, 11.6616720288968, 3.31125922108741};
     constexpr double b[5] = {0.3611708101884203e-1, 1.27364489782223, 6.40691597760039, 6.61053765625462, 1};
     if (p < 0.5) {
-        t = ::sqrt(-2 * call_log(p));
+        t = call_sqrt(-2 * call_log(p));
     } else {
-        t = ::sqrt(-2 * call_log(q));
+        t = call_sqrt(-2 * call_log(q));
     }
-    s = t - polevl(t, a, 3) / polevl(t, b, 4);
+    s = t - quotient(polevl(t, a, 3), polevl(t, b, 4));
     if (p < 0.5)
         s = -s;
     return s;
 }
 __device__ inline double didonato_SN(double a, double x, unsigned N, double tolerance) {
-    double sum = 1.0;
-    if (N >= 1) {
-        unsigned i;
-        double partial = x / (a + 1);
-        sum += partial;
-        for (i = 2; i <= N; ++i) {
-            partial *= x / (a + i);
-            sum += partial;
-            if (partial < tolerance) {
-                break;
+            double sum = 1.0;
+            if (N >= 1) {
+                unsigned i;
+                double partial = x / (a + 1);
+                sum += partial;
+#pragma unroll 1
+                for (i = 2; i <= N; ++i) {
+                    partial *= x / (a + i);
+                    sum += partial;
+                    if (partial < tolerance) {
+                        break;
+                    }
+                }
             }
+            return sum;
         }
-    }
-    return sum;
-}
 static __device__ __noinline__ double find_inverse_gamma(double a, double p, double q) {
     double result;
     if (a == 1) {
@@ -46,11 +47,11 @@ static __device__ __noinline__ double find_inverse_gamma(double a, double p, dou
         if ((b > 0.6) || ((b >= 0.45) && (a >= 0.3))) {
             double u;
             if ((b * q > 1e-8) && (q > 1e-5)) {
-                u = call_pow(p * g * a, 1 / a);
+                u = call_pow(p * g * a, quotient(1, a));
             } else {
-                u = call_exp((-q / a) - SCIPY_EULER);
+                u = call_exp((-quotient(q, a)) - SCIPY_EULER);
             }
-            result = u / (1 - (u / (a + 1)));
+            result = quotient(u, 1 - (quotient(u, a + 1)));
         } else if ((a < 0.3) && (b >= 0.35)) {
             double t = call_exp(-SCIPY_EULER - b);
             double u = t * call_exp(t);
@@ -58,12 +59,12 @@ static __device__ __noinline__ double find_inverse_gamma(double a, double p, dou
         } else if ((b > 0.15) || (a >= 0.3)) {
             double y = -call_log(b);
             double u = y - (1 - a) * call_log(y);
-            result = y - (1 - a) * call_log(u) - call_log(1 + (1 - a) / (1 + u));
+            result = y - (1 - a) * call_log(u) - call_log(1 + quotient((1 - a), 1 + u));
         } else if (b > 0.1) {
             double y = -call_log(b);
             double u = y - (1 - a) * call_log(y);
             result = y - (1 - a) * call_log(u) -
-                     call_log((u * u + 2 * (3 - a) * u + (2 - a) * (3 - a)) / (u * u + (5 - a) * u + 2));
+                     call_log(quotient((u * u + 2 * (3 - a) * u + (2 - a) * (3 - a)), u * u + (5 - a) * u + 2));
         } else {
             double y = -call_log(b);
             double c1 = (a - 1) * call_log(y);
@@ -74,15 +75,15 @@ static __device__ __noinline__ double find_inverse_gamma(double a, double p, dou
             double a_3 = a_2 * a;
             double c2 = (a - 1) * (1 + c1);
             double c3 = (a - 1) * (-(c1_2 / 2) + (a - 2) * c1 + (3 * a - 5) / 2);
-            double c4 = (a - 1) * ((c1_3 / 3) - (3 * a - 5) * c1_2 / 2 + (a_2 - 6 * a + 7) * c1 +
-                                   (11 * a_2 - 46 * a + 47) / 6);
-            double c5 = (a - 1) * (-(c1_4 / 4) + (11 * a - 17) * c1_3 / 6 + (-3 * a_2 + 13 * a - 13) * c1_2 +
+            double c4 = (a - 1) * ((quotient(c1_3, 3)) - (3 * a - 5) * c1_2 / 2 + (a_2 - 6 * a + 7) * c1 +
+                                   quotient((11 * a_2 - 46 * a + 47), 6));
+            double c5 = (a - 1) * (-(c1_4 / 4) + quotient((11 * a - 17) * c1_3, 6) + (-3 * a_2 + 13 * a - 13) * c1_2 +
                                    (2 * a_3 - 25 * a_2 + 72 * a - 61) * c1 / 2 +
-                                   (25 * a_3 - 195 * a_2 + 477 * a - 379) / 12);
+                                   quotient((25 * a_3 - 195 * a_2 + 477 * a - 379), 12));
             double y_2 = y * y;
             double y_3 = y_2 * y;
             double y_4 = y_2 * y_2;
-            result = y + c1 + (c2 / y) + (c3 / y_2) + (c4 / y_3) + (c5 / y_4);
+            result = y + c1 + (quotient(c2, y)) + (quotient(c3, y_2)) + (quotient(c4, y_3)) + (quotient(c5, y_4));
         }
     } else {
         double s = find_inverse_s(p, q);
@@ -90,12 +91,12 @@ static __device__ __noinline__ double find_inverse_gamma(double a, double p, dou
         double s_3 = s_2 * s;
         double s_4 = s_2 * s_2;
         double s_5 = s_4 * s;
-        double ra = ::sqrt(a);
-        double w = a + s * ra + (s_2 - 1) / 3;
-        w += (s_3 - 7 * s) / (36 * ra);
-        w -= (3 * s_4 + 7 * s_2 - 16) / (810 * a);
-        w += (9 * s_5 + 256 * s_3 - 433 * s) / (38880 * a * ra);
-        if ((a >= 500) && (::fabs(1 - w / a) < 1e-6)) {
+        double ra = call_sqrt(a);
+        double w = a + s * ra + quotient((s_2 - 1), 3);
+        w += quotient((s_3 - 7 * s), 36 * ra);
+        w -= quotient((3 * s_4 + 7 * s_2 - 16), 810 * a);
+        w += quotient((9 * s_5 + 256 * s_3 - 433 * s), 38880 * a * ra);
+        if ((a >= 500) && (::fabs(1 - quotient(w, a)) < 1e-6)) {
             result = w;
         } else if (p > 0.5) {
             if (w < 3 * a) {
@@ -114,19 +115,19 @@ static __device__ __noinline__ double find_inverse_gamma(double a, double p, dou
                     double a_3 = a_2 * a;
                     double c2 = (a - 1) * (1 + c1);
                     double c3 = (a - 1) * (-(c1_2 / 2) + (a - 2) * c1 + (3 * a - 5) / 2);
-                    double c4 = (a - 1) * ((c1_3 / 3) - (3 * a - 5) * c1_2 / 2 + (a_2 - 6 * a + 7) * c1 +
-                                           (11 * a_2 - 46 * a + 47) / 6);
+                    double c4 = (a - 1) * ((quotient(c1_3, 3)) - (3 * a - 5) * c1_2 / 2 + (a_2 - 6 * a + 7) * c1 +
+                                           quotient((11 * a_2 - 46 * a + 47), 6));
                     double c5 =
-                        (a - 1) * (-(c1_4 / 4) + (11 * a - 17) * c1_3 / 6 + (-3 * a_2 + 13 * a - 13) * c1_2 +
+                        (a - 1) * (-(c1_4 / 4) + quotient((11 * a - 17) * c1_3, 6) + (-3 * a_2 + 13 * a - 13) * c1_2 +
                                    (2 * a_3 - 25 * a_2 + 72 * a - 61) * c1 / 2 +
-                                   (25 * a_3 - 195 * a_2 + 477 * a - 379) / 12);
+                                   quotient((25 * a_3 - 195 * a_2 + 477 * a - 379), 12));
                     double y_2 = y * y;
                     double y_3 = y_2 * y;
                     double y_4 = y_2 * y_2;
-                    result = y + c1 + (c2 / y) + (c3 / y_2) + (c4 / y_3) + (c5 / y_4);
+                    result = y + c1 + (quotient(c2, y)) + (quotient(c3, y_2)) + (quotient(c4, y_3)) + (quotient(c5, y_4));
                 } else {
-                    double u = -lb + (a - 1) * call_log(w) - call_log(1 + (1 - a) / (1 + w));
-                    result = -lb + (a - 1) * call_log(u) - call_log(1 + (1 - a) / (1 + u));
+                    double u = -lb + (a - 1) * call_log(w) - call_log(1 + quotient((1 - a), 1 + w));
+                    result = -lb + (a - 1) * call_log(u) - call_log(1 + quotient((1 - a), 1 + u));
                 }
             }
         } else {
@@ -135,21 +136,21 @@ static __device__ __noinline__ double find_inverse_gamma(double a, double p, dou
             double ap2 = a + 2;
             if (w < 0.15 * ap1) {
                 double v = call_log(p) + call_lgamma(ap1);
-                z = call_exp((v + w) / a);
-                s = call_log1p(z / ap1 * (1 + z / ap2));
-                z = call_exp((v + z - s) / a);
-                s = call_log1p(z / ap1 * (1 + z / ap2));
-                z = call_exp((v + z - s) / a);
-                s = call_log1p(z / ap1 * (1 + z / ap2 * (1 + z / (a + 3))));
-                z = call_exp((v + z - s) / a);
+                z = call_exp(quotient((v + w), a));
+                s = call_log1p(quotient(z, ap1) * (1 + quotient(z, ap2)));
+                z = call_exp(quotient((v + z - s), a));
+                s = call_log1p(quotient(z, ap1) * (1 + quotient(z, ap2)));
+                z = call_exp(quotient((v + z - s), a));
+                s = call_log1p(quotient(z, ap1) * (1 + quotient(z, ap2) * (1 + quotient(z, a + 3))));
+                z = call_exp(quotient((v + z - s), a));
             }
             if ((z <= 0.01 * ap1) || (z > 0.7 * ap1)) {
                 result = z;
             } else {
                 double ls = call_log(didonato_SN(a, z, 100, 1e-4));
                 double v = call_log(p) + call_lgamma(ap1);
-                z = call_exp((v + z - ls) / a);
-                result = z * (1 - (a * call_log(z) - z - v + ls) / (a - z));
+                z = call_exp(quotient((v + z - ls), a));
+                result = z * (1 - quotient((a * call_log(z) - z - v + ls), a - z));
             }
         }
     }
@@ -176,12 +177,12 @@ static __device__ __noinline__ double igamci(double a, double q) {
             if (fac == 0.0) {
                 return x;
             }
-            f_fp = (igamc(a, x) - q) * x / (-fac);
-            fpp_fp = -1.0 + (a - 1) / x;
+            f_fp = quotient((igamc(a, x) - q) * x, -fac);
+            fpp_fp = -1.0 + quotient((a - 1), x);
             if (isinf(fpp_fp)) {
                 x = x - f_fp;
             } else {
-                x = x - f_fp / (1.0 - 0.5 * f_fp * fpp_fp);
+                x = x - quotient(f_fp, 1.0 - 0.5 * f_fp * fpp_fp);
             }
         }
         return x;
@@ -207,12 +208,12 @@ static __device__ __noinline__ double igami(double a, double p) {
             if (fac == 0.0) {
                 return x;
             }
-            f_fp = (igam(a, x) - p) * x / fac;
-            fpp_fp = -1.0 + (a - 1) / x;
+            f_fp = quotient((igam(a, x) - p) * x, fac);
+            fpp_fp = -1.0 + quotient((a - 1), x);
             if (isinf(fpp_fp)) {
                 x = x - f_fp;
             } else {
-                x = x - f_fp / (1.0 - 0.5 * f_fp * fpp_fp);
+                x = x - quotient(f_fp, 1.0 - 0.5 * f_fp * fpp_fp);
             }
         }
         return x;

@@ -2,17 +2,18 @@
 // Translated from Cython to C++ by the xsf developers in 2026.
 namespace pygpu_xsf {
 __device__ inline double agm_iter(double a, double b) {
-    double amean = 0.5 * a + 0.5 * b;
-    int count = 20;
-    while (count > 0 && (amean != a && amean != b)) {
-        double gmean = ::sqrt(a) * ::sqrt(b);
-        a = amean;
-        b = gmean;
-        amean = 0.5 * a + 0.5 * b;
-        count -= 1;
+        double amean = 0.5 * a + 0.5 * b;
+        int count = 20;
+#pragma unroll 1
+        while (count > 0 && (amean != a && amean != b)) {
+            double gmean = ::sqrt(a) * ::sqrt(b);
+            a = amean;
+            b = gmean;
+            amean = 0.5 * a + 0.5 * b;
+            count -= 1;
+        }
+        return amean;
     }
-    return amean;
-}
 static __device__ __noinline__ double agm(double a, double b) {
     constexpr double sqrthalfmax = 9.480751908109176e+153;
     constexpr double invsqrthalfmax = 1.0547686614863e-154;
@@ -38,8 +39,8 @@ static __device__ __noinline__ double agm(double a, double b) {
         b = -b;
     }
     if ((invsqrthalfmax < a && a < sqrthalfmax) && (invsqrthalfmax < b && b < sqrthalfmax)) {
-        double e = 4 * a * b / ((a + b) * (a + b));
-        return sgn * (M_PI / 4) * (a + b) / ellpk(e);
+        double e = quotient(4 * a * b, (a + b) * (a + b));
+        return quotient(sgn * (M_PI / 4) * (a + b), ellpk(e));
     }
     return sgn * agm_iter(a, b);
 }

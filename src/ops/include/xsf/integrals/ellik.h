@@ -8,21 +8,21 @@ static __device__ __noinline__ double ellik_neg_m(double phi, double m) {
             int n = 0;
             double mpp = (m * phi) * phi;
             if (-mpp < 1e-6 && phi < -m) {
-                return phi + (-mpp * phi * phi / 30.0 + 3.0 * mpp * mpp / 40.0 + mpp / 6.0) * phi;
+                return phi + (-quotient(mpp * phi * phi, 30.0) + quotient(3.0 * mpp * mpp, 40.0) + quotient(mpp, 6.0)) * phi;
             }
             if (-mpp > 4e7) {
-                double sm = ::sqrt(-m);
+                double sm = call_sqrt(-m);
                 double sp = call_sin(phi);
                 double cp = call_cos(phi);
-                double a = call_log(4 * sp * sm / (1 + cp));
-                double b = -(1 + cp / sp / sp - a) / 4 / m;
-                return (a + b) / sm;
+                double a = call_log(quotient(4 * sp * sm, 1 + cp));
+                double b = -(1 + quotient(quotient(cp, sp), sp) - a) / quotient(4, m);
+                return quotient((a + b), sm);
             }
             if (phi > 1e-153 && m > -1e305) {
                 double s = call_sin(phi);
-                double csc2 = 1.0 / (s * s);
+                double csc2 = quotient(1.0, s * s);
                 scale = 1.0;
-                x = 1.0 / (::tan(phi) * ::tan(phi));
+                x = quotient(1.0, ::tan(phi) * ::tan(phi));
                 y = csc2 - m;
                 z = csc2;
             } else {
@@ -32,9 +32,9 @@ static __device__ __noinline__ double ellik_neg_m(double phi, double m) {
                 z = 1.0;
             }
             if (x == y && x == z) {
-                return scale / ::sqrt(x);
+                return quotient(scale, call_sqrt(x));
             }
-            A0 = (x + y + z) / 3.0;
+            A0 = quotient((x + y + z), 3.0);
             A = A0;
             x1 = x;
             y1 = y;
@@ -42,23 +42,23 @@ static __device__ __noinline__ double ellik_neg_m(double phi, double m) {
             Q = 400.0 * ::fmax(::fabs(A0 - x), ::fmax(::fabs(A0 - y), ::fabs(A0 - z)));
 #pragma unroll 1
             while (Q > ::fabs(A) && n <= 100) {
-                double sx = ::sqrt(x1);
-                double sy = ::sqrt(y1);
-                double sz = ::sqrt(z1);
+                double sx = call_sqrt(x1);
+                double sy = call_sqrt(y1);
+                double sz = call_sqrt(z1);
                 double lam = sx * sy + sx * sz + sy * sz;
                 x1 = (x1 + lam) / 4.0;
                 y1 = (y1 + lam) / 4.0;
                 z1 = (z1 + lam) / 4.0;
-                A = (x1 + y1 + z1) / 3.0;
+                A = quotient((x1 + y1 + z1), 3.0);
                 n += 1;
-                Q /= 4;
+                Q = Q / (4);
             }
-            X = (A0 - x) / A / (1 << 2 * n);
-            Y = (A0 - y) / A / (1 << 2 * n);
+            X = quotient(quotient((A0 - x), A), 1 << 2 * n);
+            Y = quotient(quotient((A0 - y), A), 1 << 2 * n);
             Z = -(X + Y);
             E2 = X * Y - Z * Z;
             E3 = X * Y * Z;
-            return scale * (1.0 - E2 / 10.0 + E3 / 14.0 + E2 * E2 / 24.0 - 3.0 * E2 * E3 / 44.0) / sqrt(A);
+            return quotient(scale * (1.0 - E2 / 10.0 + E3 / 14.0 + E2 * E2 / 24.0 - 3.0 * E2 * E3 / 44.0), sqrt(A));
         }
 static __device__ __noinline__ double ellik(double phi, double m) {
         double a, b, c, e, temp, t, K, denom, npio2;
@@ -84,8 +84,8 @@ static __device__ __noinline__ double ellik(double phi, double m) {
             }
             return ::asinh(::tan(phi));
         }
-        npio2 = floor(phi / M_PI_2);
-        if (::fmod(::fabs(npio2), 2.0) == 1.0)
+        npio2 = floor(quotient(phi, M_PI_2));
+        if (0.5 * npio2 != ::floor(0.5 * npio2))
             npio2 += 1;
         if (npio2 != 0.0) {
             K = ellpk(a);
@@ -101,10 +101,10 @@ static __device__ __noinline__ double ellik(double phi, double m) {
             temp = ellik_neg_m(phi, m);
             goto done;
         }
-        b = ::sqrt(a);
+        b = call_sqrt(a);
         t = ::tan(phi);
         if (::fabs(t) > 10.0) {
-            e = 1.0 / (b * t);
+            e = quotient(1.0, b * t);
             if (::fabs(e) < 10.0) {
                 e = ::atan(e);
                 if (npio2 == 0)
@@ -114,28 +114,28 @@ static __device__ __noinline__ double ellik(double phi, double m) {
             }
         }
         a = 1.0;
-        c = ::sqrt(m);
+        c = call_sqrt(m);
         d = 1;
         mod = 0;
 #pragma unroll 1
-        while (::fabs(c / a) > MACHEP) {
-            temp = b / a;
+        while (::fabs(quotient(c, a)) > MACHEP) {
+            temp = quotient(b, a);
             phi = phi + atan(t * temp) + mod * M_PI;
             denom = 1.0 - temp * t * t;
             if (::fabs(denom) > 10 * MACHEP) {
-                t = t * (1.0 + temp) / denom;
-                mod = (phi + M_PI_2) / M_PI;
+                t = quotient(t * (1.0 + temp), denom);
+                mod = quotient((phi + M_PI_2), M_PI);
             } else {
                 t = ::tan(phi);
-                mod = (int)(::floor((phi - ::atan(t)) / M_PI));
+                mod = (int)(::floor(quotient((phi - ::atan(t)), M_PI)));
             }
             c = (a - b) / 2.0;
-            temp = ::sqrt(a * b);
+            temp = call_sqrt(a * b);
             a = (a + b) / 2.0;
             b = temp;
             d += d;
         }
-        temp = (::atan(t) + mod * M_PI) / (d * a);
+        temp = quotient((::atan(t) + mod * M_PI), d * a);
     done:
         if (sign < 0)
             temp = -temp;
