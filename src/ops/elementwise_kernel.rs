@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use super::elementwise_plan::ElementPlan;
+use super::elementwise_plan::{ElementPlan, MOST_THREADS};
 use super::kernel_argument::{self, Argument, ArgumentRole};
 use super::kernel_source;
 use super::tile_plan;
@@ -203,7 +203,7 @@ impl Elementwise {
         let most = match device.is_cpu() || self.analysis.counts_threads {
             true => u64::from(at_once(device)) * 8,
             false if self.texts.is_long => u64::from(at_once(device)) * BLOCKS_OF_LONG,
-            false => (1 << 31) / u64::from(threads),
+            false => MOST_THREADS / u64::from(threads),
         };
         let blocks = turns.div_ceil(u64::from(threads)).clamp(1, most);
         LaunchShape { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }

@@ -18,7 +18,7 @@ use pygpu_kernel::Arguments;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{self as layout, Dims, Layout, LoopNest, LoopNestRules, broadcast_shapes};
 
-pub use vectorize::{PackLayout, UNROLLED};
+pub use vectorize::{MOST_THREADS, PackLayout, UNROLLED};
 
 /// How a kernel addresses the elements of one of its arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -77,6 +77,8 @@ pub struct ElementPlan {
     pub pack: u8,
     /// Number of packs (vector loads) that a thread makes before it processes the elements: 1 or 2.
     pub packs: u8,
+    /// Whether a thread may process further packs in a loop. Without a loop, the grid has enough threads for all packs.
+    pub is_looped: bool,
     /// How the elements that a thread loads together are arranged in memory.
     pub way: PackLayout,
     /// Width of the kernel's element indices (32 or 64 bits) that the non-contiguous arrays require.
@@ -137,6 +139,7 @@ impl ElementPlan {
             operands: SmallVec::new(),
             pack: 1,
             packs: 1,
+            is_looped: true,
             way: PackLayout::Contiguous,
             span: IndexWidth::Short,
         }
@@ -342,7 +345,15 @@ impl ElementPlan {
         const START: usize = 7;
         let mut key = VariantKey::from_elem(0, START + 2 * self.operands.len());
         let (start, forms) = key.split_at_mut(START);
-        start.copy_from_slice(&[rank, self.pack, self.span as u8, ranged.into(), way[0], way[1], way[2]]);
+        start.copy_from_slice(&[
+            rank,
+            self.pack,
+            self.span as u8,
+            u8::from(ranged) + 2 * u8::from(self.is_looped),
+            way[0],
+            way[1],
+            way[2],
+        ]);
         for (digits, operand) in forms.as_chunks_mut().0.iter_mut().zip(&self.operands) {
             let slot = if is_strided(operand.form) { self.slot(operand) as u8 } else { 0 };
             *digits = match operand.form {

@@ -23,6 +23,9 @@ pub(super) const APART: u8 = 4;
 /// therefore save reads.
 const ROWS: u8 = 8;
 
+/// Maximum number of threads of a launch. A larger call needs a loop.
+pub const MOST_THREADS: u64 = 1 << 31;
+
 /// Maximum compile time in milliseconds of a fully unrolled expression, summed over its copies for the elements of a
 /// pack.
 pub const UNROLLED: usize = 16;
@@ -111,14 +114,22 @@ impl ElementPlan {
         }
     }
 
-    /// Lets a thread process two packs of elements, as many packs apart as a block has threads, if the expression takes
+    /// Decides whether threads process packs in a loop, and how many at once.
+    ///
+    /// A thread processes two packs of elements, as many packs apart as a block has threads, if the expression takes
     /// some time but is fully unrolled. The loads of both packs then overlap, and so do their computations. With more
     /// than three arrays, two packs would need too many registers.
     #[inline]
     pub(super) fn choose_packs(&mut self, analysis: &Analysis, device: Device) {
         const MOST_ARRAYS: usize = 3;
         let is_fit = self.way == PackLayout::Contiguous && self.operands.len() <= MOST_ARRAYS;
-        if is_fit && !device.is_cpu() && !analysis.counts_threads {
+        if device.is_cpu() || analysis.counts_threads {
+            return;
+        }
+        // A loop takes a tenth of the compile time of a sum, and registers.
+        let is_special = matches!(self.way, PackLayout::StackedRows | PackLayout::Tiles(_));
+        self.is_looped = self.pack == 1 || is_special || self.size() as u64 / u64::from(self.pack) >= MOST_THREADS;
+        if is_fit {
             self.packs = packs_per_thread(self.pack, analysis.weight);
         }
     }

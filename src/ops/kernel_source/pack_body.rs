@@ -74,7 +74,7 @@ pub(super) fn body(
             format!("    if ({is_whole}) {{\n{declared}{load}{each}{store}    }} {rest}\n")
         }
     };
-    format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
+    format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan, plan.is_looped || texts.is_long))
 }
 
 /// Returns the C expression for the array index of the element that a thread processes in iteration `pygpu_turn`.
@@ -109,28 +109,31 @@ fn width(way: PackLayout) -> &'static str {
     }
 }
 
-/// Generates the head of the loop in which a thread processes one pack of elements per iteration.
-fn walk(pack: usize, plan: &ElementPlan) -> String {
+/// Generates the head of the loop in which a thread processes its packs, one or two per iteration. If `is_looped` is
+/// false, generates the condition that a thread has packs. The second pack of a thread begins as many packs after the
+/// first as the block has threads.
+fn walk(pack: usize, plan: &ElementPlan, is_looped: bool) -> String {
+    let packs = usize::from(plan.packs);
     let start = match plan.way {
         PackLayout::StackedRows => return rows(pack, plan.last()),
-        _ if plan.packs > 1 => return pairs(pack),
+        _ if packs > 1 => format!("((size_t)cta_start * {packs} + tid) * {pack}"),
         PackLayout::BlockStrided => format!("(size_t)cta_start * {pack} + tid"),
         PackLayout::Peeled(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
         _ => format!("((size_t)cta_start + tid) * {pack}"),
     };
-    format!(
-        "    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n"
-    )
-}
-
-/// Generates the head of the loop in which a thread processes two packs of elements per iteration. The second pack of a
-/// thread begins as many packs after the first as the block has threads.
-fn pairs(pack: usize) -> String {
-    format!(
-        "    const long long pygpu_apart = (long long)blockDim.x * {pack};\n    for (long long pygpu_at = ((size_t)cta_start * 2 + \
-         tid) * {pack}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {}) {{\n",
-        2 * pack
-    )
+    let apart = match packs {
+        1 => String::new(),
+        _ => format!("    const long long pygpu_apart = (long long)blockDim.x * {pack};\n"),
+    };
+    let condition = "pygpu_at < (long long)n";
+    let step = pack * packs;
+    apart
+        + &match is_looped {
+            true => format!(
+                "    for (long long pygpu_at = {start}; {condition}; pygpu_at += (size_t)total_threads * {step}) {{\n"
+            ),
+            false => format!("    const long long pygpu_at = {start};\n    if ({condition}) {{\n"),
+        }
 }
 
 /// Generates the head of the loop in which a thread processes vertically adjacent elements. Threads are numbered along
