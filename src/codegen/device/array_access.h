@@ -133,13 +133,6 @@ template <int BY, class T, int V> __device__ void rotate(pack<T, V> &held) {
     for (int at = 0; at < V; at++) held.item[at] = before.item[(at + BY) % V];
 }
 
-// Swaps the two packs of elements that a thread loads.
-template <int BY, class T, int V> __device__ void rotate(pack<T, V> (&held)[2]) {
-    const pack<T, V> before = held[0];
-    held[0] = held[1];
-    held[1] = before;
-}
-
 // Clips an index: returns the valid index of an array of `n` elements that is nearest to `at`.
 __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;

@@ -12,17 +12,12 @@ use super::{Argument, Texts, Usage, binding, bindings, element_type, held, sourc
 /// Maximum compile time in milliseconds of an expression that is not fully unrolled, summed over its copies.
 const MOST: usize = 24;
 
-/// Compile-time weight of an expression, per element and per pack, from which it is unrolled for one of a thread's two
-/// packs. The loads of both packs still precede the computation.
-const WEIGHT_OF_ONE_PACK: (usize, usize) = (4, 10);
-
 /// Returns for how many elements of a pack the expression is unrolled. Returns `None` if the expression is unrolled for
-/// all packs of a thread, and again for the arrays' last elements, which are fewer than a pack.
-pub(super) fn at_once(pack: usize, packs: u8, weight: u8) -> Option<usize> {
+/// the whole pack, and again for the arrays' last elements, which are fewer than a pack.
+pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     let weight = usize::from(weight);
     if weight * pack <= UNROLLED {
-        let (least, least_of_pack) = WEIGHT_OF_ONE_PACK;
-        return (packs > 1 && weight >= least && weight * pack >= least_of_pack).then_some(pack);
+        return None;
     }
     let most = (MOST / weight).clamp(1, pack);
     Some(1 << most.ilog2())
@@ -47,20 +42,15 @@ pub(super) fn body(
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),
     };
     let operation = source_locations("operation", &texts.operation);
-    let at_once = at_once(pack, plan.packs, texts.weight);
-    let turns = match at_once {
-        // For few elements, loads and stores with conditions compile faster than another copy of the expression.
-        Some(at_once) if plan.packs == 1 || pack == 2 => parts.in_rounds(pack, at_once, plan, &is_whole, &operation),
-        _ => {
+    let turns = match at_once(pack, texts.weight) {
+        Some(at_once) => parts.in_rounds(pack, at_once, width, &is_whole, &operation),
+        None => {
             let PackLoop { declared, load, names, store, .. } = &parts;
             let (elements, at) = (pack * usize::from(plan.packs), element(pack, plan));
-            let each = match at_once {
-                Some(at_once) => parts.rounds(pack, at_once, plan, &operation),
-                None => format!(
-                    "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
-                     {at};\n{names}{operation}    }}\n"
-                ),
-            };
+            let each = format!(
+                "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
+                 {at};\n{names}{operation}    }}\n"
+            );
             // A second copy of the expression for each element would double the compile time.
             let unrolling = if plan.packs > 1 { "#pragma unroll 1\n" } else { "" };
             let rest = match plan.way {
@@ -79,14 +69,9 @@ pub(super) fn body(
 
 /// Returns the C expression for the array index of the element that a thread processes in iteration `pygpu_turn`.
 fn element(pack: usize, plan: &ElementPlan) -> String {
-    element_of("pygpu_turn", pack, plan)
-}
-
-/// Returns the C expression for the array index of one of a thread's elements, which `turn` numbers.
-fn element_of(turn: &str, pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
-        1 => format!("pygpu_at + {turn} * {}", width(plan.way)),
-        _ => format!("pygpu_at + {turn} / {pack} * pygpu_apart + {turn} % {pack}"),
+        1 => format!("pygpu_at + pygpu_turn * {}", width(plan.way)),
+        _ => format!("pygpu_at + pygpu_turn / {pack} * pygpu_apart + pygpu_turn % {pack}"),
     }
 }
 
@@ -193,9 +178,8 @@ impl PackLoop {
     ) {
         let (name, c_type) = (&argument.name, &argument.c_type);
         let kind = format!("pygpu::pack<{c_type}, {pack}>");
-        let elements = pack * usize::from(plan.packs);
         let each = |text: String| {
-            format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {text}\n")
+            format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
         };
         let is_spread = matches!(plan.way, PackLayout::BlockStrided | PackLayout::StackedRows);
         let array = match plan.way {
@@ -246,25 +230,15 @@ impl PackLoop {
         }
     }
 
-    fn in_rounds(&self, pack: usize, at_once: usize, plan: &ElementPlan, is_whole: &str, operation: &str) -> String {
-        let Self { declared, load, load_rest, store, store_rest, .. } = self;
+    fn in_rounds(&self, pack: usize, at_once: usize, width: &str, is_whole: &str, operation: &str) -> String {
+        let Self { declared, load, load_rest, names, store, store_rest, .. } = self;
+        let rotate = if at_once < pack { self.rotate.as_str() } else { "" };
         format!(
-            "    const bool pygpu_is_whole = {is_whole};\n{declared}    if (pygpu_is_whole) {{\n{load}    }} else {{\n{load_rest}    \
-             }}\n{}    if (pygpu_is_whole) {{\n{store}    }} else {{\n{store_rest}    }}\n",
-            self.rounds(pack, at_once, plan, operation)
-        )
-    }
-
-    /// Generates the loop that applies the expression to `at_once` elements of the packs in each round.
-    fn rounds(&self, pack: usize, at_once: usize, plan: &ElementPlan, operation: &str) -> String {
-        let Self { names, rotate, .. } = self;
-        let elements = pack * usize::from(plan.packs);
-        let rotate = if at_once < elements { rotate.as_str() } else { "" };
-        let at = element_of("(pygpu_round + pygpu_turn)", pack, plan);
-        format!(
-            "    enum {{ pygpu_at_once = {at_once} }};\n#pragma unroll 1\n    for (int pygpu_round = 0; pygpu_round < {elements}; \
-             pygpu_round += pygpu_at_once) {{\n#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < pygpu_at_once; \
-             pygpu_turn++) {{\n    size_t i = {at};\n{names}{operation}    }}\n{rotate}    }}\n"
+            "    const bool pygpu_is_whole = {is_whole};\n    enum {{ pygpu_at_once = {at_once} }};\n{declared}    if (pygpu_is_whole) \
+             {{\n{load}    }} else {{\n{load_rest}    }}\n#pragma unroll 1\n    for (int pygpu_round = 0; pygpu_round < {pack}; \
+             pygpu_round += pygpu_at_once) {{\n#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < pygpu_at_once; pygpu_turn++) \
+             {{\n    size_t i = pygpu_at + (pygpu_round + pygpu_turn) * {width};\n{names}{operation}    }}\n{rotate}    }}\n    \
+             if (pygpu_is_whole) {{\n{store}    }} else {{\n{store_rest}    }}\n"
         )
     }
 }
@@ -275,16 +249,10 @@ mod tests {
 
     #[test]
     fn expensive_expression_is_unrolled_for_fewer_pack_elements() {
-        let of = |pack| [0, 4, 8, 12, 26].map(|weight| at_once(pack, 1, weight));
+        let of = |pack| [0, 4, 8, 12, 26].map(|weight| at_once(pack, weight));
         assert_eq!(of(2), [None, None, None, Some(2), Some(1)]);
         assert_eq!(of(4), [None, None, Some(2), Some(2), Some(1)]);
         assert_eq!(of(8), [None, Some(4), Some(2), Some(2), Some(1)]);
         assert_eq!(of(16), [None, Some(4), Some(2), Some(2), Some(1)]);
-    }
-
-    #[test]
-    fn expression_of_some_weight_is_unrolled_for_one_of_two_packs() {
-        assert_eq!([2, 3, 4].map(|weight| at_once(4, 2, weight)), [None, None, Some(4)]);
-        assert_eq!([2, 4, 5, 8].map(|weight| at_once(2, 2, weight)), [None, None, Some(2), Some(2)]);
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn body(
     let each = tiles.each();
     // If the expression is not unrolled, the loaded elements are rotated after each iteration, so that the element to
     // process is always the first of them.
-    let (place, unrolled) = match pack_body::at_once(each.into(), 1, texts.weight) {
+    let (place, unrolled) = match pack_body::at_once(each.into(), texts.weight) {
         Some(_) => ("0", "unroll 1"),
         None => ("pygpu_turn", "unroll"),
     };

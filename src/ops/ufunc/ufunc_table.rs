@@ -400,7 +400,7 @@ pub static TABLE: &[UfuncEntry] = &[
         same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}").weighs(3),
         same(COMPLEX, "pygpu_op::sign({a})").weighs(8)),
     row!("reciprocal" 1 "Compute 1 / x; 0 for the integer 0." "";
-        same(INTEGERS, "{a} ? ({T})1 / {a} : 0"), same(HALF, "({T})1 / {a}").weighs(4), same(WIDE, "({T})1 / {a}").weighs(3), same(COMPLEX, "{T}(1) / {a}").weighs(8)),
+        same(INTEGERS, "{a} ? ({T})1 / {a} : 0"), same(REAL, "({T})1 / {a}").weighs(4), same(COMPLEX, "{T}(1) / {a}").weighs(8)),
     row!("floor" 1 "Round down to an integer." "";
         same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "floor({a})")),
     row!("ceil" 1 "Round up to an integer." "";
