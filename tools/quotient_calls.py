@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 TOKEN = re.compile(
-    r"\s+|//[^\n]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\w*|(?:::)?[A-Za-z_]\w*|[/*+-]=|--|\+\+|&&|\|\||[<>=!]=|.",
-    re.DOTALL,
+    r"\s+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\w*|(?:::)?[A-Za-z_]\w*|[/*+-]=|--|\+\+|&&|\|\||[<>=!]=|.", re.DOTALL
 )
 TYPES = ("(double)", "(int)", "(float)")
 
@@ -16,14 +15,7 @@ def with_quotients(part: str) -> str:
     part = re.sub(r"([\w\[\]]+) /= ([^;]+);", r"\1 = \1 / (\2);", part)
     at = 0
     while (at := part.find("/", at)) >= 0:
-        if part.startswith("//", at):
-            at = part.index("\n", at)
-            continue
-        tokens = [
-            (found[0], found.start())
-            for found in TOKEN.finditer(part)
-            if not found[0].isspace() and not found[0].startswith("//")
-        ]
+        tokens = [(found[0], found.start()) for found in TOKEN.finditer(part) if not found[0].isspace()]
         index = next(place for place, (_, start) in enumerate(tokens) if start == at)
         texts = [text for text, _ in tokens]
         first, last = left_operand(texts, index), right_operand(texts, index)

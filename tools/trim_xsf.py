@@ -232,17 +232,7 @@ HEAVY = tuple(
 LONG = 600
 """Functions of at least this length are not inlined into their callers."""
 
-CALLED_OFTEN = [
-    "igam_series",
-    "igamc_series",
-    "lgam1p",
-    "lgam1p_taylor",
-    "log1pmx",
-    "lbeta_large",
-    "lbeta_asymp",
-    "lgam_sgn",
-    "inverse_of_gamma",
-]
+CALLED_OFTEN = ("igam_series", "igamc_series", "lgam1p", "lgam1p_taylor", "log1pmx")
 """Shorter functions that several functions call and that are not inlined either."""
 
 QUOTIENT = """// A quotient in long functions. On a GPU a division has 30 instructions; a call compiles them once.

@@ -7,8 +7,7 @@ pub static AIRY: Header =
     Header::of(include_str!("../../include/xsf/bessel/airy.h"), &[&CONST, &POLEVL, &MATHEMATICS, &QUOTIENT]);
 pub static BDTR: Header =
     Header::of(include_str!("../../include/xsf/distributions/bdtr.h"), &[&INCBET, &INCBI, &MATHEMATICS, &QUOTIENT]);
-pub static BETA: Header =
-    Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &MATHEMATICS, &QUOTIENT]);
+pub static BETA: Header = Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &MATHEMATICS]);
 pub static BINOM: Header =
     Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS, &QUOTIENT]);
 pub static BOXCOX: Header = Header::of(include_str!("../../include/xsf/basic/boxcox.h"), &[]);

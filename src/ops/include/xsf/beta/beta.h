@@ -2,24 +2,24 @@
 // Translated into C++ by SciPy developers in 2024.
 // Copyright 1984, 1987 by Stephen L. Moshier
 namespace pygpu_xsf {
-static __device__ __noinline__ double lbeta_large(double a, double b) {
+__device__ inline double lbeta_large(double a, double b) {
     // Subtracts two Stirling series, because the difference of the logarithms would cancel.
-    double p = quotient(1, a * a), sum = a + b, q = quotient(1, sum * sum);
+    double p = 1 / (a * a), sum = a + b, q = 1 / (sum * sum);
     double series_a = (-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3;
     double series_b = (-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3;
-    return call_lgamma(b) - b * call_log(a) - (sum - 0.5) * call_log1p(quotient(b, a)) + b +
-           quotient((series_a * p + 0.08333333333333333), a) - quotient((series_b * q + 0.08333333333333333), sum);
+    return call_lgamma(b) - b * call_log(a) - (sum - 0.5) * call_log1p(b / a) + b +
+           (series_a * p + 0.08333333333333333) / a - (series_b * q + 0.08333333333333333) / sum;
 }
-static __device__ __noinline__ double inverse_of_gamma(double x) {
-    return x <= 0 && x == ::floor(x) ? 0.0 : quotient(1, call_tgamma(x));
+__device__ inline double inverse_of_gamma(double x) {
+    return x <= 0 && x == ::floor(x) ? 0.0 : 1 / call_tgamma(x);
 }
 constexpr double beta_ASYMP_FACTOR = 1e6;
-static __device__ __noinline__ double lbeta_asymp(double a, double b, int *sgn) {
+__device__ inline double lbeta_asymp(double a, double b, int *sgn) {
     double r = lgam_sgn(b, sgn);
-    r -= b * call_log(a);
-    r += quotient(b * (1 - b), 2 * a);
-    r += quotient(b * (1 - b) * (1 - 2 * b), 12 * a * a);
-    r += -quotient(b * b * (1 - b) * (1 - b), 12 * a * a * a);
+    r -= b * ::log(a);
+    r += b * (1 - b) / (2 * a);
+    r += b * (1 - b) * (1 - 2 * b) / (12 * a * a);
+    r += -b * b * (1 - b) * (1 - b) / (12 * a * a * a);
     return r;
 }
 __device__ inline double beta_negint(int a, double b);

@@ -2,7 +2,7 @@
 // Translated into C++ by SciPy developers in 2024.
 // Copyright 1984, 1987, 1989, 1992 by Stephen L. Moshier
 namespace pygpu_xsf {
-static __device__ __noinline__ double lgam_sgn(double x, int *sign) {
+__device__ inline double lgam_sgn(double x, int *sign) {
     *sign = x < 0 && ::floor(x) != 2 * ::floor(0.5 * ::floor(x)) ? -1 : 1;
     return call_lgamma(x);
 }
