@@ -195,7 +195,7 @@ LIGHT = ("cephes/ndtri.h", "cephes/j0.h", "cephes/j1.h", "cephes/i0.h", "cephes/
 """Headers whose functions are inlined, because they are often used and fast."""
 
 HEAVY = tuple(
-    ["digamma.h", "agm.h", "binom.h", "wright_bessel.h", "specfun/specfun.h"]
+    ["digamma.h", "agm.h", "wright_bessel.h", "specfun/specfun.h"]
     + [
         f"cephes/{name}.h"
         for name in [
@@ -210,7 +210,6 @@ HEAVY = tuple(
             "psi",
             "shichi",
             "sici",
-            "beta",
             "incbet",
             "incbi",
             "ellik",

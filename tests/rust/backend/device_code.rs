@@ -201,7 +201,7 @@ mod child {
         };
         let compiled = compiler.compile(&request).unwrap();
         assert_eq!(compiled.image, b"\x7fELF\nk _ZI0 8\n");
-        assert_eq!(compiled.log, "--gpu-architecture=sm_90 -DN=3 --use_fast_math");
+        assert_eq!(compiled.log, "--gpu-architecture=sm_90 -DN=3 --use_fast_math --minimal");
         assert_eq!(compiled.lowered, ["_ZI0"]);
         // The fake NVRTC does not support this device's architecture, so PyGPU compiles PTX for the newest older
         // architecture that NVRTC supports.

@@ -15,8 +15,7 @@ static LANCZOS: Header =
 static GAMMAINC: Header =
     Header::of(include_str!("../../include/special/gamma/incomplete_gamma.h"), &[&LANCZOS, &xsf::IGAM]);
 static ZETA: Header = Header::of(include_str!("../../include/special/gamma/zeta_float.h"), &[&xsf::ZETA]);
-static BETA: Header =
-    Header::of(include_str!("../../include/special/gamma/beta_function.h"), &[&LANCZOS, &xsf::BETA, &xsf::QUOTIENT]);
+static BETA: Header = Header::of(include_str!("../../include/special/gamma/beta_function.h"), &[&LANCZOS, &xsf::BETA]);
 static BINOM: Header = Header::of(include_str!("../../include/special/gamma/binom.h"), &[&BETA, &xsf::BINOM]);
 pub(super) static BETAINC: Header = Header::of(
     include_str!("../../include/special/gamma/incomplete_beta_limits.h"),

@@ -8,8 +8,7 @@ pub static AIRY: Header =
 pub static BDTR: Header =
     Header::of(include_str!("../../include/xsf/distributions/bdtr.h"), &[&INCBET, &INCBI, &MATHEMATICS, &QUOTIENT]);
 pub static BETA: Header = Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &MATHEMATICS]);
-pub static BINOM: Header =
-    Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS, &QUOTIENT]);
+pub static BINOM: Header = Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS]);
 pub static BOXCOX: Header = Header::of(include_str!("../../include/xsf/basic/boxcox.h"), &[]);
 pub static CHBEVL: Header = Header::of(include_str!("../../include/xsf/basic/chbevl.h"), &[&MULTIPLY_ADD]);
 pub static CHDTR: Header = Header::of(include_str!("../../include/xsf/distributions/chdtr.h"), &[&IGAM, &IGAMI]);

@@ -23,19 +23,19 @@ static __device__ __noinline__ double binom(double n, double k) {
                 num *= i + n - kx;
                 den *= i;
                 if (::fabs(num) > 1E50) {
-                    num = quotient(num, den);
+                    num /= den;
                     den = 1.0;
                 }
             }
-            return quotient(num, den);
+            return num / den;
         }
     }
     if (n >= 1E10 * k && k > 0) {
         return call_exp(-lbeta(1 + n - k, 1 + k) - call_log(n + 1));
     }
     if (k > 1E8 * ::fabs(n)) {
-        num = quotient(call_tgamma(1 + n), ::fabs(k)) + quotient(call_tgamma(1 + n) * n, 2 * k * k);
-        num = quotient(num, M_PI * call_pow(::fabs(k), n));
+        num = call_tgamma(1 + n) / ::fabs(k) + call_tgamma(1 + n) * n / (2 * k * k);
+        num /= M_PI * call_pow(::fabs(k), n);
         if (k > 0) {
             kx = ::floor(k);
             if ((int)(kx) == kx) {
@@ -53,6 +53,6 @@ static __device__ __noinline__ double binom(double n, double k) {
         }
         return num * call_sin(k * M_PI);
     }
-    return quotient(quotient(1, n + 1), beta(1 + n - k, 1 + k));
+    return 1 / (n + 1) / beta(1 + n - k, 1 + k);
 }
 }
