@@ -210,8 +210,6 @@ HEAVY = tuple(
             "psi",
             "shichi",
             "sici",
-            "incbet",
-            "incbi",
             "ellik",
             "ellie",
             "expn",

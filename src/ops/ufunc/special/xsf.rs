@@ -41,10 +41,9 @@ pub static IGAM: Header = Header::of(
 pub static IGAMI: Header =
     Header::of(include_str!("../../include/xsf/gamma/igami.h"), &[&CONST, &IGAM, &POLEVL, &MATHEMATICS, &QUOTIENT]);
 pub static IGAM_ASYMP_COEFF: Header = Header::of(include_str!("../../include/xsf/gamma/igam_asymp_coeff.h"), &[]);
-pub static INCBET: Header =
-    Header::of(include_str!("../../include/xsf/beta/incbet.h"), &[&BETA, &CONST, &MATHEMATICS, &QUOTIENT]);
+pub static INCBET: Header = Header::of(include_str!("../../include/xsf/beta/incbet.h"), &[&BETA, &CONST, &MATHEMATICS]);
 pub static INCBI: Header =
-    Header::of(include_str!("../../include/xsf/beta/incbi.h"), &[&CONST, &INCBET, &NDTRI, &MATHEMATICS, &QUOTIENT]);
+    Header::of(include_str!("../../include/xsf/beta/incbi.h"), &[&CONST, &INCBET, &NDTRI, &MATHEMATICS]);
 pub static J0: Header = Header::of(include_str!("../../include/xsf/bessel/j0.h"), &[&CONST, &POLEVL]);
 pub static J1: Header = Header::of(include_str!("../../include/xsf/bessel/j1.h"), &[&CONST, &POLEVL]);
 pub static JV: Header = Header::of(

@@ -7,9 +7,9 @@ constexpr double incbet_big = 4.503599627370496e15;
 constexpr double incbet_biginv = 2.22044604925031308085e-16;
 static __device__ __noinline__ double incbet_pseries(double a, double b, double x) {
             double s, t, u, v, n, t1, z, ai;
-            ai = quotient(1.0, a);
+            ai = 1.0 / a;
             u = (1.0 - b) * x;
-            v = quotient(u, a + 1.0);
+            v = u / (a + 1.0);
             t1 = v;
             t = u;
             n = 2.0;
@@ -17,9 +17,9 @@ static __device__ __noinline__ double incbet_pseries(double a, double b, double 
             z = MACHEP * ai;
 #pragma unroll 1
             while (::fabs(v) > z) {
-                u = quotient((n - b) * x, n);
+                u = (n - b) * x / n;
                 t *= u;
-                v = quotient(t, a + n);
+                v = t / (a + n);
                 s += v;
                 n += 1.0;
             }
@@ -27,7 +27,7 @@ static __device__ __noinline__ double incbet_pseries(double a, double b, double 
             s += ai;
             u = a * call_log(x);
             if ((a + b) < MAXGAM && ::fabs(u) < MAXLOG) {
-                t = quotient(1.0, beta(a, b));
+                t = 1.0 / beta(a, b);
                 s = triple_product(s, t, call_pow(x, a));
             } else {
                 t = -lbeta(a, b) + u + call_log(s);
@@ -62,14 +62,14 @@ static __device__ __noinline__ double incbcf(double a, double b, double x) {
             thresh = 3.0 * MACHEP;
 #pragma unroll 1
             do {
-                xk = -quotient((x * k1 * k2), k3 * k4);
+                xk = -(x * k1 * k2) / (k3 * k4);
                 pk = pkm1 + pkm2 * xk;
                 qk = qkm1 + qkm2 * xk;
                 pkm2 = pkm1;
                 pkm1 = pk;
                 qkm2 = qkm1;
                 qkm1 = qk;
-                xk = quotient((x * k5 * k6), k7 * k8);
+                xk = (x * k5 * k6) / (k7 * k8);
                 pk = pkm1 + pkm2 * xk;
                 qk = qkm1 + qkm2 * xk;
                 pkm2 = pkm1;
@@ -77,10 +77,10 @@ static __device__ __noinline__ double incbcf(double a, double b, double x) {
                 qkm2 = qkm1;
                 qkm1 = qk;
                 if (qk != 0) {
-                    r = quotient(pk, qk);
+                    r = pk / qk;
                 }
                 if (r != 0) {
-                    t = ::fabs(quotient((ans - r), r));
+                    t = ::fabs((ans - r) / r);
                     ans = r;
                 } else {
                     t = 1.0;
@@ -130,21 +130,21 @@ static __device__ __noinline__ double incbd(double a, double b, double x) {
             qkm2 = 1.0;
             pkm1 = 1.0;
             qkm1 = 1.0;
-            z = quotient(x, 1.0 - x);
+            z = x / (1.0 - x);
             ans = 1.0;
             r = 1.0;
             n = 0;
             thresh = 3.0 * MACHEP;
 #pragma unroll 1
             do {
-                xk = -quotient((z * k1 * k2), k3 * k4);
+                xk = -(z * k1 * k2) / (k3 * k4);
                 pk = pkm1 + pkm2 * xk;
                 qk = qkm1 + qkm2 * xk;
                 pkm2 = pkm1;
                 pkm1 = pk;
                 qkm2 = qkm1;
                 qkm1 = qk;
-                xk = quotient((z * k5 * k6), k7 * k8);
+                xk = (z * k5 * k6) / (k7 * k8);
                 pk = pkm1 + pkm2 * xk;
                 qk = qkm1 + qkm2 * xk;
                 pkm2 = pkm1;
@@ -152,9 +152,9 @@ static __device__ __noinline__ double incbd(double a, double b, double x) {
                 qkm2 = qkm1;
                 qkm1 = qk;
                 if (qk != 0)
-                    r = quotient(pk, qk);
+                    r = pk / qk;
                 if (r != 0) {
-                    t = ::fabs(quotient((ans - r), r));
+                    t = ::fabs((ans - r) / r);
                     ans = r;
                 } else {
                     t = 1.0;
@@ -210,7 +210,7 @@ if (bb < 0.5 && aa * w <= 1.0 && xx > 0.95) {
     if (t > 1e-4)
         return t;
 }
-    if (xx > (quotient(aa, aa + bb))) {
+    if (xx > (aa / (aa + bb))) {
         flag = 1;
         a = bb;
         b = aa;
@@ -230,20 +230,20 @@ if (bb < 0.5 && aa * w <= 1.0 && xx > 0.95) {
     if (y < 0.0) {
         w = incbcf(a, b, x);
     } else {
-        w = quotient(incbd(a, b, x), xc);
+        w = incbd(a, b, x) / xc;
     }
     y = a * call_log(x);
     t = b * call_log(xc);
     if ((a + b) < MAXGAM && ::fabs(y) < MAXLOG && ::fabs(t) < MAXLOG) {
         t = call_pow(xc, b);
         t *= call_pow(x, a);
-        t = quotient(t, a);
+        t /= a;
         t *= w;
-        t *= quotient(1.0, beta(a, b));
+        t *= 1.0 / beta(a, b);
         goto done;
     }
     y += t - lbeta(a, b);
-    y += call_log(quotient(w, a));
+    y += call_log(w / a);
     if (y < MINLOG) {
         t = 0.0;
     } else {

@@ -23,7 +23,7 @@ static __device__ __noinline__ double incbi(double aa, double bb, double yy0) {
             a = aa;
             b = bb;
             y0 = yy0;
-            x = quotient(a, a + b);
+            x = a / (a + b);
             y = incbet(a, b, x);
             goto ihalve;
         } else {
@@ -42,18 +42,18 @@ static __device__ __noinline__ double incbi(double aa, double bb, double yy0) {
             b = bb;
             y0 = yy0;
         }
-        lgm = quotient((yp * yp - 3.0), 6.0);
-        x = quotient(2.0, quotient(1.0, 2.0 * a - 1.0) + quotient(1.0, 2.0 * b - 1.0));
-        d = quotient(yp * call_sqrt(x + lgm), x) -
-            (quotient(1.0, 2.0 * b - 1.0) - quotient(1.0, 2.0 * a - 1.0)) * (lgm + 5.0 / 6.0 - quotient(2.0, 3.0 * x));
+        lgm = (yp * yp - 3.0) / 6.0;
+        x = 2.0 / (1.0 / (2.0 * a - 1.0) + 1.0 / (2.0 * b - 1.0));
+        d = yp * ::sqrt(x + lgm) / x -
+            (1.0 / (2.0 * b - 1.0) - 1.0 / (2.0 * a - 1.0)) * (lgm + 5.0 / 6.0 - 2.0 / (3.0 * x));
         d = 2.0 * d;
         if (d < MINLOG) {
             x = 1.0;
             goto under;
         }
-        x = quotient(a, a + b * call_exp(d));
+        x = a / (a + b * call_exp(d));
         y = incbet(a, b, x);
-        yp = quotient((y - y0), y0);
+        yp = (y - y0) / y0;
         if (::fabs(yp) < 0.2) {
             goto newt;
         }
@@ -75,11 +75,11 @@ static __device__ __noinline__ double incbi(double aa, double bb, double yy0) {
                     }
                 }
                 y = incbet(a, b, x);
-                yp = quotient((x1 - x0), x1 + x0);
+                yp = (x1 - x0) / (x1 + x0);
                 if (::fabs(yp) < dithresh) {
                     goto newt;
                 }
-                yp = quotient((y - y0), y0);
+                yp = (y - y0) / y0;
                 if (::fabs(yp) < dithresh) {
                     goto newt;
                 }
@@ -95,7 +95,7 @@ static __device__ __noinline__ double incbi(double aa, double bb, double yy0) {
                 } else if (dir > 1) {
                     di = 0.5 * di + 0.5;
                 } else {
-                    di = quotient((y0 - y), yh - yl);
+                    di = (y0 - y) / (yh - yl);
                 }
                 dir += 1;
                 if (x0 > 0.75) {
@@ -133,7 +133,7 @@ static __device__ __noinline__ double incbi(double aa, double bb, double yy0) {
                 } else if (dir < -1) {
                     di = 0.5 * di;
                 } else {
-                    di = quotient((y - y0), yh - yl);
+                    di = (y - y0) / (yh - yl);
                 }
                 dir -= 1;
             }
@@ -181,23 +181,23 @@ static __device__ __noinline__ double incbi(double aa, double bb, double yy0) {
                 break;
             }
             d = call_exp(d);
-            d = quotient((y - y0), d);
+            d = (y - y0) / d;
             xt = x - d;
             if (xt <= x0) {
-                y = quotient((x - x0), x1 - x0);
+                y = (x - x0) / (x1 - x0);
                 xt = x0 + 0.5 * y * (x - x0);
                 if (xt <= 0.0) {
                     break;
                 }
             }
             if (xt >= x1) {
-                y = quotient((x1 - x), x1 - x0);
+                y = (x1 - x) / (x1 - x0);
                 xt = x1 - 0.5 * y * (x1 - x);
                 if (xt >= 1.0)
                     break;
             }
             x = xt;
-            if (::fabs(quotient(d, x)) < 128.0 * MACHEP) {
+            if (::fabs(d / x) < 128.0 * MACHEP) {
                 goto done;
             }
         }
