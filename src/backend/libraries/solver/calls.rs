@@ -126,7 +126,7 @@ impl Solver {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 call!(self, typed.syevd_size, "syevd_bufferSize", own, mode, triangle, n, a, n, b, &mut lwork)?;
             }
-            FactorizationKind::EighOfMany { lower, vectors } if self.has_syev_batched() => {
+            FactorizationKind::EighOfMany { lower, vectors } if self.uses_syev_batched(task.n) => {
                 return self.room_of_symmetric_stack(handle, task, [lower, vectors]);
             }
             FactorizationKind::EighOfMany { lower, vectors } => {
@@ -221,7 +221,7 @@ impl Solver {
         call!(self, self.functions.set_stream, "SetStream", handle.own, pointer(stream.0))?;
         let at = At::new(task);
         match task.what {
-            FactorizationKind::EighOfMany { lower, vectors } if self.has_syev_batched() => {
+            FactorizationKind::EighOfMany { lower, vectors } if self.uses_syev_batched(task.n) => {
                 self.eigh_of_stack(handle, (task, &at), [lower, vectors], room, host)
             }
             FactorizationKind::CholeskyOfMany { .. }

@@ -5,7 +5,8 @@ use crate::BackendKind;
 use crate::libraries::solver::{Factorization, FactorizationKind, I, P, Solver, SolverHandle};
 use pygpu_base::error::Result;
 
-/// Maximum number of rows for which `syevjBatched` uses a fast algorithm.
+/// Maximum number of rows for which `syevjBatched` uses a fast algorithm. `XsyevBatched` takes 1.3 to 2.2 times as long
+/// for stacks of 1000 such matrices.
 const JACOBI_ROWS: usize = 32;
 
 /// Calls a function for eigenvalues of a general matrix. The function's first arguments are the matrix, its
@@ -45,8 +46,13 @@ macro_rules! syev {
 
 impl Solver {
     /// Returns whether the library computes eigenvalues of stacks of symmetric matrices of any size.
-    pub(super) fn has_syev_batched(&self) -> bool {
+    fn has_syev_batched(&self) -> bool {
         self.kind == BackendKind::Cuda && self.functions.syev_batched.is_some()
+    }
+
+    /// Returns whether stacks of symmetric matrices with `n` rows are computed by `XsyevBatched`.
+    pub(super) fn uses_syev_batched(&self, n: usize) -> bool {
+        n > JACOBI_ROWS && self.has_syev_batched()
     }
 
     /// Returns whether the library computes eigenvalues of a symmetric matrix by a function with 64-bit sizes.
