@@ -4,6 +4,7 @@ message."""
 import array
 import gc
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -253,3 +254,22 @@ class TestAssignment:
         for value in (1, 2.5, [1, 2, 3], np.arange(6).reshape(2, 3), dlpack_forge.Producer(), np.float32(4)):
             a[...] = value if not isinstance(value, dlpack_forge.Producer) else PyGPU.from_dlpack(value)
         assert a.tolist() == [[4, 4, 4], [4, 4, 4]]
+
+
+def test_asarray_does_not_keep_class_of_argument_alive() -> None:
+    class Foreign:
+        memory = PyGPU.zeros(3)
+
+    kept = weakref.ref(Foreign)
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            PyGPU.asarray(Foreign())
+    del Foreign
+    gc.collect()
+    assert kept() is None
+
+    class Other:
+        values = np.arange(3.0)
+        __array_interface__ = values.__array_interface__
+
+    assert PyGPU.asarray(Other()).get().tolist() == [0, 1, 2]

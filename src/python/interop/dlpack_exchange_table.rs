@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyCFunction, PyDict, PyTuple, PyType, PyWeakrefReference};
 
 use crate::array::class::{GpuArray, new_exact};
 use crate::ffi::capsule;
@@ -19,7 +19,7 @@ use crate::ffi::dlpack_exchange_table::{Exchange, ForeignExchangeTable, NAME, Ow
 use crate::ffi::objects::class_of;
 use crate::fusion;
 use crate::gil::WithoutGil;
-use crate::py_once::intern;
+use crate::py_once::{PyOnce, intern};
 use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, StreamHandle};
@@ -103,8 +103,8 @@ impl Exchange for ArrayExchange {
     }
 }
 
-/// Cache entry that contains how objects of one type can be exchanged, found by the type's address. The types are kept
-/// alive forever (there are at most `SLOTS` of them), so that the address of a type is never reused.
+/// Cache entry that contains how objects of one type can be exchanged, found by the type's address. The entry is cleared
+/// when the type is deleted, because another type may then have its address.
 struct TypeCacheSlot {
     class: AtomicPtr<ffi::PyTypeObject>,
     /// 0 while a thread fills this cache entry; otherwise `NO_TABLE`, `PLAIN`, or the address of the type's table.
@@ -190,7 +190,7 @@ fn is_lazy(class: &Bound<'_, PyType>) -> PyResult<bool> {
 }
 
 #[cold]
-fn lookup(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
+fn lookup(class: &Bound<'_, PyType>, slot: &'static TypeCacheSlot) -> PyResult<usize> {
     let support = if is_plain(class)? {
         PLAIN
     } else {
@@ -201,10 +201,35 @@ fn lookup(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
     };
     let key = class.as_type_ptr();
     if slot.class.compare_exchange(std::ptr::null_mut(), key, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-        std::mem::forget(class.clone());
-        slot.support.store(support, Ordering::Release);
+        match clear_at_deletion(class, slot) {
+            Ok(()) => slot.support.store(support, Ordering::Release),
+            Err(error) => {
+                slot.class.store(std::ptr::null_mut(), Ordering::Release);
+                return Err(error);
+            }
+        }
     }
     Ok(support)
+}
+
+/// Weak references to the types in the cache, by the address of the type. A weak reference must exist when its type is
+/// deleted; otherwise Python does not call its function.
+static TYPE_REFERENCES: PyOnce<Py<PyDict>> = PyOnce::new();
+
+/// Makes Python clear a cache entry when its type is deleted. A strong reference would keep the type's attributes, which
+/// may be arrays, until the end of the process.
+fn clear_at_deletion(class: &Bound<'_, PyType>, slot: &'static TypeCacheSlot) -> PyResult<()> {
+    let py = class.py();
+    let references = TYPE_REFERENCES.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
+    let address = class.as_type_ptr() as usize;
+    let clear = PyCFunction::new_closure(py, None, None, move |arguments: &Bound<'_, PyTuple>, _| {
+        slot.support.store(0, Ordering::Release);
+        slot.class.store(std::ptr::null_mut(), Ordering::Release);
+        TYPE_REFERENCES
+            .get(arguments.py())
+            .map_or(Ok(()), |references| references.bind(arguments.py()).del_item(address))
+    })?;
+    references.set_item(address, PyWeakrefReference::new_with(class, clear)?)
 }
 
 /// Returns whether a class is one of the number, string and container classes of Python or NumPy.

@@ -32,7 +32,10 @@ def hosts(result: Any) -> Any:
         return result.get()
     if isinstance(result, (tuple, list)):
         return [hosts(one) for one in result]
-    return result if isinstance(result, (bool, int, float, complex, str, np.ndarray, np.generic)) else None
+    # A copy, because an array in pinned memory would keep the memory until the end of the process.
+    if isinstance(result, np.ndarray):
+        return result.copy()
+    return result if isinstance(result, (bool, int, float, complex, str, np.generic)) else None
 
 
 def same(one: Any, other: Any) -> bool:
