@@ -66,6 +66,7 @@ PLACE = re.compile(
 WITHOUT_KERNEL = ("Leaked", "Address", "Access", "Unused", "Host ", "Saved host backtrace")
 CALL = re.compile(r"on CUDA API call to (\w+)|on access by (\w+)")
 NUMBER = re.compile(r"0x[0-9a-fA-F]+|\(\d+,\s*\d+,\s*\d+\)|\b\d[\d,]*\b")
+ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
 @dataclass
@@ -83,8 +84,12 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Return the fields that identify equal findings: kind, first line without its numbers, and kernel."""
-        return self.kind.value, NUMBER.sub("#", self.headline), self.kernel
+        """Return the fields that identify equal findings: kind, first line without its numbers, and kernel.
+
+        For blocks that were not freed, the first line keeps the size, because the causes of different sizes differ.
+        """
+        pattern = ADDRESS if self.kind is Kind.LEAK else NUMBER
+        return self.kind.value, pattern.sub("#", self.headline), self.kernel
 
     def result(self) -> dict[str, Any]:
         """Return the finding as an entry of the result."""

@@ -181,3 +181,13 @@ def test_merged_finding_counts_all_errors_and_lists_first_tests() -> None:
     [merged] = findings.merge(several)
     assert merged.count == 9
     assert merged.tests == [f"test {number}" for number in range(findings.NAMES)]
+
+
+def test_leaks_of_different_sizes_are_different_findings() -> None:
+    text = "========= Leaked {} bytes at 0x{}\n=========\n"
+    leaks = "".join(text.format(*leak) for leak in (("72", "7f00"), ("4,335,936", "7f01"), ("72", "7f02")))
+    merged = findings.merge(findings.parse(leaks.encode()).findings)
+    assert [(one.headline, one.count) for one in merged] == [
+        ("Leaked 72 bytes at 0x7f00", 2),
+        ("Leaked 4,335,936 bytes at 0x7f01", 1),
+    ]
