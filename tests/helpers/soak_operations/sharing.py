@@ -28,6 +28,14 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
     return soak.hold(array, held.twin, held.family)
 
 
+def has_strides_in_elements(held: Held) -> bool:
+    """Return whether DLPack can describe an array: it counts strides in elements.
+
+    The strides of a field in a structured array may not be multiples of the element size.
+    """
+    return all(stride % held.array.dtype.itemsize == 0 for stride in held.array.strides)
+
+
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
     """Import an array of PyGPU into PyGPU by DLPack: the array itself, or its capsule, which hides the owner."""
@@ -35,7 +43,7 @@ def own_dlpack(soak: Soak) -> Held | None:
         return None
     if soak.choices.chance(2):
         return soak.hold(PyGPU.from_dlpack(held.array), held.twin, held.family)
-    if not held.array.flags.writeable or not held.twin.flags.writeable:
+    if not held.array.flags.writeable or not held.twin.flags.writeable or not has_strides_in_elements(held):
         return None
     versions = soak.choices.choice([{}, {"max_version": (1, 1)}])
     soak.note(versions)
@@ -53,7 +61,8 @@ class Shown:
 
 @operation(2)
 def own_interface(soak: Soak) -> Held | None:
-    if (held := soak.pick(lambda held: in_numbers(held) and writeable(held))) is None:
+    # PyGPU rejects an array interface of unaligned elements, which a field of a structured array may have.
+    if (held := soak.pick(lambda held: in_numbers(held) and writeable(held) and held.twin.flags.aligned)) is None:
         return None
     return alias(soak, held, PyGPU.asarray(Shown(held.array), device=held.array.device))
 
@@ -67,9 +76,7 @@ def numpy_dlpack(soak: Soak) -> Held | None:
         host = np.from_dlpack(held.array, device="cpu") if is_numpy("2.1") else held.array.get()
         soak.same("__dlpack__ to the host", host, held.twin)
         return held
-    # DLPack counts strides in elements. The strides of a field in a structured array
-    # may not be multiples of the element size, so DLPack cannot describe them.
-    in_elements = all(stride % held.array.dtype.itemsize == 0 for stride in held.array.strides)
+    in_elements = has_strides_in_elements(held)
     by_interface = soak.choices.chance(2)
     # DLPack without a version cannot describe read-only arrays.
     by_interface |= not held.array.flags.writeable and not is_numpy("2.1")
