@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from quotient_calls import with_quotients
+from division_calls import with_calls
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "src/ops/include/xsf"
@@ -188,43 +188,22 @@ CONTRACTED = (
 )
 """Steps of polynomials and series, each with the equivalent call of a multiply-add, which rounds once."""
 
-CALLED = ("pow", "exp", "log", "lgamma", "tgamma", "log1p", "expm1", "erfc", "sin", "cos", "sinh", "cosh", "sqrt")
+CALLED = ("pow", "exp", "log", "lgamma", "tgamma", "log1p", "expm1", "erfc", "sin", "cos", "sinh", "cosh")
 """Functions of C that long functions call, so that their instructions are compiled once."""
+
+CALLED_IN_HEAVY = (*CALLED, "sqrt")
+"""The same for long functions in the headers `HEAVY`."""
 
 LIGHT = ("cephes/ndtri.h", "cephes/j0.h", "cephes/j1.h", "cephes/i0.h", "cephes/i1.h")
 """Headers whose functions are inlined, because they are often used and fast."""
 
-HEAVY = tuple(
-    ["digamma.h", "agm.h", "wright_bessel.h", "specfun/specfun.h"]
-    + [
-        f"cephes/{name}.h"
-        for name in [
-            "jv",
-            "yv",
-            "yn",
-            "airy",
-            "scipy_iv",
-            "igam",
-            "igami",
-            "unity",
-            "psi",
-            "shichi",
-            "sici",
-            "ellik",
-            "ellie",
-            "expn",
-            "zetac",
-            "poch",
-            "chdtr",
-            "fdtr",
-            "gdtr",
-            "pdtr",
-            "bdtr",
-            "nbdtr",
-        ]
-    ]
-)
-"""Headers that take longest to compile. Their loops are not unrolled, and their long functions call `quotient`."""
+HEAVY = (
+    "digamma.h", "agm.h", "wright_bessel.h", "specfun/specfun.h", "cephes/jv.h", "cephes/yv.h", "cephes/yn.h",
+    "cephes/airy.h", "cephes/scipy_iv.h", "cephes/igam.h", "cephes/igami.h", "cephes/unity.h", "cephes/psi.h",
+    "cephes/shichi.h", "cephes/sici.h", "cephes/ellik.h", "cephes/ellie.h", "cephes/expn.h", "cephes/zetac.h",
+    "cephes/poch.h", "cephes/bdtr.h",
+)  # fmt: skip
+"""Headers that take longest to compile. Their loops are not unrolled, and their long functions call `call_divide`."""
 
 LONG = 600
 """Functions of at least this length are not inlined into their callers."""
@@ -232,14 +211,14 @@ LONG = 600
 CALLED_OFTEN = ("igam_series", "igamc_series", "lgam1p", "lgam1p_taylor", "log1pmx")
 """Shorter functions that several functions call and that are not inlined either."""
 
-QUOTIENT = """// A quotient in long functions. On a GPU a division has 30 instructions; a call compiles them once.
+DIVISION = """// Divisions in long functions. On a GPU a division has 30 instructions; a call compiles them once.
 namespace pygpu_xsf {
-static __device__ __noinline__ double call_divide(double x, double y) { return x / y; }
-template <class X, class Y> __device__ inline double quotient(X x, Y y) { return call_divide(x, y); }
-__device__ inline int quotient(int x, int y) { return x / y; }
+static __device__ __noinline__ double divide(double x, double y) { return x / y; }
+template <class X, class Y> __device__ inline double call_divide(X x, Y y) { return divide(x, y); }
+__device__ inline int call_divide(int x, int y) { return x / y; }
 }
 """
-"""The text of quotient.h, whose functions replace divisions in functions that are not inlined."""
+"""The text of division.h, whose functions replace divisions in functions that are not inlined."""
 
 CONSTANTS = {
     "M_2_PI": "0.63661977236758134308",
@@ -437,8 +416,8 @@ def as_table(part: str, source: str) -> str:
         if is_heavy or (is_long and not is_light):
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)
         if is_long and not is_light:
-            part = re.sub(rf"::({'|'.join(CALLED if is_heavy else CALLED[:-1])})\(", r"call_\1(", part)
-            part = with_quotients(part) if is_heavy else part
+            part = re.sub(rf"::({'|'.join(CALLED_IN_HEAVY if is_heavy else CALLED)})\(", r"call_\1(", part)
+            part = with_calls(part) if is_heavy else part
             return re.sub(r"^(?:__device__ )*(?:inline )?", "static __device__ __noinline__ ", part)
         return part if "inline" in part.split("{")[0] else "__device__ inline " + part.replace("__device__ ", "", 1)
     if "w_im" in part:  # Threads read different rows; constant memory would serve these reads one after another.
@@ -496,7 +475,7 @@ double w_im_y100(double y100, double x) {
 
 def main(folder: Path) -> None:
     """Write the headers and their list."""
-    plain_calls = [name for name in CALLED if name != "pow"]
+    plain_calls = [name for name in CALLED_IN_HEAVY if name != "pow"]
     calls = [f"XSF_HOST_DEVICE double call_{name}(double x) {{ return std::{name}(x); }}" for name in plain_calls]
     calls.append("XSF_HOST_DEVICE double call_pow(double x, double y) { return std::pow(x, y); }")
     sources = [source for files in SOURCES.values() for source in files.split() if source != "mathematics.h"]
@@ -539,13 +518,13 @@ def main(folder: Path) -> None:
     uses = {source: sorted({known[use].source for item in members for use in item.uses if use in needed} - {source})
             for source, members in headers.items()}  # fmt: skip
     (TARGET / "basic/multiply_add.h").write_text(MULTIPLY_ADD, encoding="utf-8")
-    (TARGET / "basic/quotient.h").write_text(QUOTIENT, encoding="utf-8")
-    rust = [("MULTIPLY_ADD", "basic/multiply_add.h", []), ("QUOTIENT", "basic/quotient.h", [])]
+    (TARGET / "basic/division.h").write_text(DIVISION, encoding="utf-8")
+    rust = [("MULTIPLY_ADD", "basic/multiply_add.h", []), ("DIVISION", "basic/division.h", [])]
     for source, members in headers.items():
         if any("multiply_add" in item.text for item in members):
             uses[source].append("multiply_add.h")
-        if any("quotient(" in item.text for item in members):
-            uses[source].append("quotient.h")
+        if any("call_divide(" in item.text for item in members):
+            uses[source].append("division.h")
         path = TARGET / home[source] / Path(source).name
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [f"// {line}" for line in origin(source, texts[source])]

@@ -8,8 +8,8 @@ __device__ inline bool is_moderate_gamma(double a, double x, double least) {
 // Returns pow(x, a) * exp(-x) / gamma(a).
 static __device__ __noinline__ double gamma_density(double a, double x) {
     lanczos_sum sum = lanczos_sum_of(a);
-    double exponent = a * pygpu_xsf::call_log(pygpu_xsf::quotient(x, sum.base)) + (a - x);
-    double factor = pygpu_xsf::quotient(sum.bottom, sum.top) * sqrt(sum.base / 2.718281828459045);
+    double exponent = a * pygpu_xsf::call_log(pygpu_xsf::call_divide(x, sum.base)) + (a - x);
+    double factor = pygpu_xsf::call_divide(sum.bottom, sum.top) * sqrt(sum.base / 2.718281828459045);
     return factor * pygpu_xsf::call_exp(exponent);
 }
 // Returns the lower incomplete gamma function by its series, the sum of pow(x, n) / ((a + 1) ... (a + n)).
@@ -26,13 +26,13 @@ template <class T> __device__ inline double gamma_series(double a, double x) {
             top = pygpu_xsf::multiply_add(top, factor, power);
         }
     }
-    return pygpu_xsf::quotient(gamma_density(a, x) * top, bottom * a);
+    return pygpu_xsf::call_divide(gamma_density(a, x) * top, bottom * a);
 }
 // Returns the upper incomplete gamma function for x > a and x > 2, by Legendre's continued fraction.
 template <class T> __device__ inline double gamma_fraction(double a, double x) {
     const double least = sizeof(T) == 4 ? 1e-9 : 1e-16;
     double y = 1 - a, z = x + y + 1, count = 0;
-    double top_before = 1, bottom_before = x, top = x + 1, bottom = z * x, value = pygpu_xsf::quotient(top, bottom), change = 1;
+    double top_before = 1, bottom_before = x, top = x + 1, bottom = z * x, value = pygpu_xsf::call_divide(top, bottom), change = 1;
 #pragma unroll 1
     for (int step = 0; step < 50 && change > least * value; step++) {
 #pragma unroll

@@ -92,20 +92,20 @@ static __device__ __noinline__ int airy(double x, double *ai, double *aip, doubl
         if (x < -2.09) {
             domflg = 15;
             t = call_sqrt(-x);
-            zeta = -quotient(2.0 * x * t, 3.0);
+            zeta = -call_divide(2.0 * x * t, 3.0);
             t = call_sqrt(t);
-            k = quotient(SQRT1OPI, t);
-            z = quotient(1.0, zeta);
+            k = call_divide(SQRT1OPI, t);
+            z = call_divide(1.0, zeta);
             zz = z * z;
-            uf = 1.0 + quotient(zz * polevl(zz, airy_AFN, 8), p1evl(zz, airy_AFD, 9));
-            ug = quotient(z * polevl(zz, airy_AGN, 10), p1evl(zz, airy_AGD, 10));
+            uf = 1.0 + call_divide(zz * polevl(zz, airy_AFN, 8), p1evl(zz, airy_AFD, 9));
+            ug = call_divide(z * polevl(zz, airy_AGN, 10), p1evl(zz, airy_AGD, 10));
             theta = zeta + 0.25 * M_PI;
             f = call_sin(theta);
             g = call_cos(theta);
             *ai = k * (f * uf - g * ug);
             *bi = k * (g * uf + f * ug);
-            uf = 1.0 + quotient(zz * polevl(zz, airy_APFN, 8), p1evl(zz, airy_APFD, 9));
-            ug = quotient(z * polevl(zz, airy_APGN, 10), p1evl(zz, airy_APGD, 10));
+            uf = 1.0 + call_divide(zz * polevl(zz, airy_APFN, 8), p1evl(zz, airy_APFD, 9));
+            ug = call_divide(z * polevl(zz, airy_APGN, 10), p1evl(zz, airy_APGD, 10));
             k = SQRT1OPI * t;
             *aip = -k * (g * uf + f * ug);
             *bip = k * (f * uf - g * ug);
@@ -114,21 +114,21 @@ static __device__ __noinline__ int airy(double x, double *ai, double *aip, doubl
         if (x >= 2.09) {
             domflg = 5;
             t = call_sqrt(x);
-            zeta = quotient(2.0 * x * t, 3.0);
+            zeta = call_divide(2.0 * x * t, 3.0);
             g = call_exp(zeta);
             t = call_sqrt(t);
             k = 2.0 * t * g;
-            z = quotient(1.0, zeta);
-            f = quotient(polevl(z, airy_AN, 7), polevl(z, airy_AD, 7));
-            *ai = quotient(SQRT1OPI * f, k);
-            k = -quotient(0.5 * SQRT1OPI * t, g);
-            f = quotient(polevl(z, airy_APN, 7), polevl(z, airy_APD, 7));
+            z = call_divide(1.0, zeta);
+            f = call_divide(polevl(z, airy_AN, 7), polevl(z, airy_AD, 7));
+            *ai = call_divide(SQRT1OPI * f, k);
+            k = -call_divide(0.5 * SQRT1OPI * t, g);
+            f = call_divide(polevl(z, airy_APN, 7), polevl(z, airy_APD, 7));
             *aip = f * k;
             if (x > 8.3203353) {
-                f = quotient(z * polevl(z, airy_BN16, 4), p1evl(z, airy_BD16, 5));
+                f = call_divide(z * polevl(z, airy_BN16, 4), p1evl(z, airy_BD16, 5));
                 k = SQRT1OPI * g;
-                *bi = quotient(k * (1.0 + f), t);
-                f = quotient(z * polevl(z, airy_BPPN, 4), p1evl(z, airy_BPPD, 5));
+                *bi = call_divide(k * (1.0 + f), t);
+                f = call_divide(z * polevl(z, airy_BPPN, 4), p1evl(z, airy_BPPD, 5));
                 *bip = k * t * (1.0 + f);
                 return (0);
             }
@@ -144,16 +144,16 @@ static __device__ __noinline__ int airy(double x, double *ai, double *aip, doubl
         while (t > MACHEP) {
             uf *= z;
             k += 1.0;
-            uf = quotient(uf, k);
+            uf = call_divide(uf, k);
             ug *= z;
             k += 1.0;
-            ug = quotient(ug, k);
-            uf = quotient(uf, k);
+            ug = call_divide(ug, k);
+            uf = call_divide(uf, k);
             f += uf;
             k += 1.0;
-            ug = quotient(ug, k);
+            ug = call_divide(ug, k);
             g += ug;
-            t = ::fabs(quotient(uf, f));
+            t = ::fabs(call_divide(uf, f));
         }
         uf = airy_c1 * f;
         ug = airy_c2 * g;
@@ -165,25 +165,25 @@ static __device__ __noinline__ int airy(double x, double *ai, double *aip, doubl
         }
         k = 4.0;
         uf = x * x / 2.0;
-        ug = quotient(z, 3.0);
+        ug = call_divide(z, 3.0);
         f = uf;
         g = 1.0 + ug;
-        uf = quotient(uf, 3.0);
+        uf = call_divide(uf, 3.0);
         t = 1.0;
 #pragma unroll 1
         while (t > MACHEP) {
             uf *= z;
-            ug = quotient(ug, k);
+            ug = call_divide(ug, k);
             k += 1.0;
             ug *= z;
-            uf = quotient(uf, k);
+            uf = call_divide(uf, k);
             f += uf;
             k += 1.0;
-            ug = quotient(ug, k);
-            uf = quotient(uf, k);
+            ug = call_divide(ug, k);
+            uf = call_divide(uf, k);
             g += ug;
             k += 1.0;
-            t = ::fabs(quotient(ug, g));
+            t = ::fabs(call_divide(ug, g));
         }
         uf = airy_c1 * f;
         ug = airy_c2 * g;

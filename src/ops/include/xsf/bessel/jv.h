@@ -38,11 +38,11 @@ static __device__ __noinline__ double jv_recur(double *n, double x, double *newn
                 qkm2 = qkm1;
                 qkm1 = qk;
                 if (qk != 0 && ctr > miniter)
-                    r = quotient(pk, qk);
+                    r = call_divide(pk, qk);
                 else
                     r = 0.0;
                 if (r != 0) {
-                    t = ::fabs(quotient((ans - r), r));
+                    t = ::fabs(call_divide((ans - r), r));
                     ans = r;
                 } else {
                     t = 1.0;
@@ -54,10 +54,10 @@ static __device__ __noinline__ double jv_recur(double *n, double x, double *newn
                     goto done;
                 }
                 if (::fabs(pk) > big) {
-                    pkm2 = quotient(pkm2, big);
-                    pkm1 = quotient(pkm1, big);
-                    qkm2 = quotient(qkm2, big);
-                    qkm1 = quotient(qkm1, big);
+                    pkm2 = call_divide(pkm2, big);
+                    pkm1 = call_divide(pkm1, big);
+                    qkm2 = call_divide(qkm2, big);
+                    qkm1 = call_divide(qkm1, big);
                 }
             } while (t > MACHEP);
         done:
@@ -72,12 +72,12 @@ static __device__ __noinline__ double jv_recur(double *n, double x, double *newn
             }
             kf = *newn;
             pk = 1.0;
-            pkm1 = quotient(1.0, ans);
+            pkm1 = call_divide(1.0, ans);
             k = *n - 1.0;
             r = 2 * k;
 #pragma unroll 1
             do {
-                pkm2 = quotient((pkm1 * r - pk * x), x);
+                pkm2 = call_divide((pkm1 * r - pk * x), x);
                 pk = pkm1;
                 pkm1 = pkm2;
                 r -= 2.0;
@@ -102,11 +102,11 @@ static __device__ __noinline__ double jv_jvs(double n, double x) {
             t = 1.0;
 #pragma unroll 1
             while (t > MACHEP) {
-                u *= quotient(z, k * (n + k));
+                u *= call_divide(z, k * (n + k));
                 y += u;
                 k += 1.0;
                 if (y != 0)
-                    t = ::fabs(quotient(u, y));
+                    t = ::fabs(call_divide(u, y));
             }
             t = ::frexp(0.5 * x, &ex);
             ex = ex * n;
@@ -139,7 +139,7 @@ static __device__ __noinline__ double jv_hankel(double n, double x) {
             z = 8.0 * x;
             k = 1.0;
             p = 1.0;
-            u = quotient((m - 1.0), z);
+            u = call_divide((m - 1.0), z);
             q = u;
             sign = 1.0;
             conv = 1.0;
@@ -152,13 +152,13 @@ static __device__ __noinline__ double jv_hankel(double n, double x) {
                 k += 2.0;
                 j += 1.0;
                 sign = -sign;
-                u *= quotient((m - k * k), j * z);
+                u *= call_divide((m - k * k), j * z);
                 p += sign * u;
                 k += 2.0;
                 j += 1.0;
-                u *= quotient((m - k * k), j * z);
+                u *= call_divide((m - k * k), j * z);
                 q += sign * u;
-                t = ::fabs(quotient(u, p));
+                t = ::fabs(call_divide(u, p));
                 if (t < conv) {
                     conv = t;
                     qq = q;
@@ -171,7 +171,7 @@ static __device__ __noinline__ double jv_hankel(double n, double x) {
             }
         hank1:
             u = x - (0.5 * n + 0.25) * M_PI;
-            t = call_sqrt(quotient(2.0, M_PI * x)) * (pp * call_cos(u) - qq * call_sin(u));
+            t = call_sqrt(call_divide(2.0, M_PI * x)) * (pp * call_cos(u) - qq * call_sin(u));
             return (t);
         }
 __constant__ const double jv_PF2[] = {-9.0000000000000000000e-2, 8.5714285714285714286e-2};
@@ -190,14 +190,14 @@ static __device__ __noinline__ double jv_jnt(double n, double x) {
             double F[5], G[4];
             int k;
             cbn = ::cbrt(n);
-            z = quotient((x - n), cbn);
+            z = call_divide((x - n), cbn);
             cbtwo = ::cbrt(2.0);
             zz = -cbtwo * z;
             airy(zz, &ai, &aip, &bi, &bip);
             zz = z * z;
             z3 = zz * z;
             F[0] = 1.0;
-            F[1] = -quotient(z, 5.0);
+            F[1] = -call_divide(z, 5.0);
             F[2] = polevl(z3, jv_PF2, 1) * zz;
             F[3] = polevl(z3, jv_PF3, 2);
             F[4] = polevl(z3, jv_PF4, 3) * z;
@@ -217,9 +217,9 @@ static __device__ __noinline__ double jv_jnt(double n, double x) {
                     gk = G[k] * nk;
                     qq += gk;
                 }
-                nk = quotient(nk, n23);
+                nk = call_divide(nk, n23);
             }
-            fk = quotient(cbtwo * ai * pp, cbn) + quotient(::cbrt(4.0) * aip * qq, n);
+            fk = call_divide(cbtwo * ai * pp, cbn) + call_divide(::cbrt(4.0) * aip * qq, n);
             return (fk);
         }
 __constant__ const double jv_lambda[] = {
@@ -277,42 +277,42 @@ static __device__ __noinline__ double jv_jnx(double n, double x) {
             double u[8];
             double ai, aip, bi, bip;
             cbn = ::cbrt(n);
-            z = quotient((x - n), cbn);
+            z = call_divide((x - n), cbn);
             if (::fabs(z) <= 0.7) {
                 return (jv_jnt(n, x));
             }
-            z = quotient(x, n);
+            z = call_divide(x, n);
             zz = 1.0 - z * z;
             if (zz == 0.0) {
                 return (0.0);
             }
             if (zz > 0.0) {
                 sz = call_sqrt(zz);
-                t = 1.5 * (call_log(quotient((1.0 + sz), z)) - sz);
+                t = 1.5 * (call_log(call_divide((1.0 + sz), z)) - sz);
                 zeta = ::cbrt(t * t);
                 nflg = 1;
             } else {
                 sz = call_sqrt(-zz);
-                t = 1.5 * (sz - ::acos(quotient(1.0, z)));
+                t = 1.5 * (sz - ::acos(call_divide(1.0, z)));
                 zeta = -::cbrt(t * t);
                 nflg = -1;
             }
-            z32i = ::fabs(quotient(1.0, t));
+            z32i = ::fabs(call_divide(1.0, t));
             sqz = ::cbrt(t);
             n23 = ::cbrt(n * n);
             t = n23 * zeta;
             airy(t, &ai, &aip, &bi, &bip);
             u[0] = 1.0;
-            zzi = quotient(1.0, zz);
-            u[1] = quotient(polevl(zzi, jv_P1, 1), sz);
-            u[2] = quotient(polevl(zzi, jv_P2, 2), zz);
-            u[3] = quotient(polevl(zzi, jv_P3, 3), sz * zz);
+            zzi = call_divide(1.0, zz);
+            u[1] = call_divide(polevl(zzi, jv_P1, 1), sz);
+            u[2] = call_divide(polevl(zzi, jv_P2, 2), zz);
+            u[3] = call_divide(polevl(zzi, jv_P3, 3), sz * zz);
             pp = zz * zz;
-            u[4] = quotient(polevl(zzi, jv_P4, 4), pp);
-            u[5] = quotient(polevl(zzi, jv_P5, 5), pp * sz);
+            u[4] = call_divide(polevl(zzi, jv_P4, 4), pp);
+            u[5] = call_divide(polevl(zzi, jv_P5, 5), pp * sz);
             pp *= zz;
-            u[6] = quotient(polevl(zzi, jv_P6, 6), pp);
-            u[7] = quotient(polevl(zzi, jv_P7, 7), pp * sz);
+            u[6] = call_divide(polevl(zzi, jv_P6, 6), pp);
+            u[7] = call_divide(polevl(zzi, jv_P7, 7), pp * sz);
             pp = 0.0;
             qq = 0.0;
             np = 1.0;
@@ -357,7 +357,7 @@ static __device__ __noinline__ double jv_jnx(double n, double x) {
                 }
                 if (dob) {
                     bk += jv_lambda[tkp1] * zp * u[0];
-                    bk *= -quotient(np, sqz);
+                    bk *= -call_divide(np, sqz);
                     t = ::fabs(bk);
                     if (t < bkl) {
                         bkl = t;
@@ -367,11 +367,11 @@ static __device__ __noinline__ double jv_jnx(double n, double x) {
                 }
                 if (np < MACHEP)
                     break;
-                np = quotient(np, n * n);
+                np = call_divide(np, n * n);
             }
-            t = quotient(4.0 * zeta, zz);
+            t = call_divide(4.0 * zeta, zz);
             t = sqrt(sqrt(t));
-            t *= quotient(ai * pp, ::cbrt(n)) + quotient(aip * qq, n23 * n);
+            t *= call_divide(ai * pp, ::cbrt(n)) + call_divide(aip * qq, n23 * n);
             return (t);
         }
 static __device__ __noinline__ double jv(double n, double x) {
@@ -383,7 +383,7 @@ static __device__ __noinline__ double jv(double n, double x) {
     y = ::floor(an);
     if (y == an) {
         nint = 1;
-        i = an - 16384.0 * ::floor(quotient(an, 16384.0));
+        i = an - 16384.0 * ::floor(call_divide(an, 16384.0));
         if (n < 0.0) {
             if (i & 1)
                 sign = -sign;
@@ -422,11 +422,11 @@ static __device__ __noinline__ double jv(double n, double x) {
             k = 0.0;
             q = jv_recur(&n, x, &k, 1);
             if (k == 0.0) {
-                y = quotient(call_j0(x), q);
+                y = call_divide(call_j0(x), q);
                 goto done;
             }
             if (k == 1.0) {
-                y = quotient(call_j1(x), q);
+                y = call_divide(call_j1(x), q);
                 goto done;
             }
         }
@@ -480,7 +480,7 @@ static __device__ __noinline__ double jv(double n, double x) {
         else
             y = jv_jvs(k, x);
         if (n > 0.0)
-            y = quotient(y, q);
+            y = call_divide(y, q);
         else
             y *= q;
     }
@@ -489,8 +489,8 @@ static __device__ __noinline__ double jv(double n, double x) {
             y = NAN;
             goto done;
         }
-        t = quotient(x, n);
-        t = quotient(t, n);
+        t = call_divide(x, n);
+        t = call_divide(t, n);
         if (t > 0.3)
             y = jv_hankel(n, x);
         else

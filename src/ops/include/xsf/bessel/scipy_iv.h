@@ -10,7 +10,7 @@ static __device__ __noinline__ double iv_asymptotic(double v, double x) {
             double mu;
             double sum, term, prefactor, factor;
             int k;
-            prefactor = quotient(call_exp(x), call_sqrt(2 * M_PI * x));
+            prefactor = call_divide(call_exp(x), call_sqrt(2 * M_PI * x));
             if (prefactor == INFINITY) {
                 return prefactor;
             }
@@ -20,7 +20,7 @@ static __device__ __noinline__ double iv_asymptotic(double v, double x) {
             k = 1;
 #pragma unroll 1
             do {
-                factor = quotient(quotient((mu - (2 * k - 1) * (2 * k - 1)), 8 * x), k);
+                factor = call_divide(call_divide((mu - (2 * k - 1) * (2 * k - 1)), 8 * x), k);
                 if (k > 100) {
                     break;
                 }
@@ -267,13 +267,13 @@ static __device__ __noinline__ void ikv_asymptotic_uniform(double v, double x, d
                 sign = -1;
                 v = -v;
             }
-            z = quotient(x, v);
-            t = quotient(1, call_sqrt(1 + z * z));
+            z = call_divide(x, v);
+            t = call_divide(1, call_sqrt(1 + z * z));
             t2 = t * t;
-            eta = call_sqrt(1 + z * z) + call_log(quotient(z, 1 + quotient(1, t)));
-            i_prefactor = call_sqrt(quotient(t, 2 * M_PI * v)) * call_exp(v * eta - shift);
+            eta = call_sqrt(1 + z * z) + call_log(call_divide(z, 1 + call_divide(1, t)));
+            i_prefactor = call_sqrt(call_divide(t, 2 * M_PI * v)) * call_exp(v * eta - shift);
             i_sum = 1.0;
-            k_prefactor = call_sqrt(quotient(M_PI * t, 2 * v)) * call_exp(shift - v * eta);
+            k_prefactor = call_sqrt(call_divide(M_PI * t, 2 * v)) * call_exp(shift - v * eta);
             k_sum = 1.0;
             divisor = v;
 #pragma unroll 1
@@ -291,7 +291,7 @@ static __device__ __noinline__ void ikv_asymptotic_uniform(double v, double x, d
                 if (n % 2 == 1) {
                     term *= t;
                 }
-                term = quotient(term, divisor);
+                term = call_divide(term, divisor);
                 i_sum += term;
                 k_sum += (n % 2 == 0) ? term : -term;
                 if (::fabs(term) < MACHEP) {
@@ -310,7 +310,7 @@ static __device__ __noinline__ void ikv_asymptotic_uniform(double v, double x, d
                 if (sign == 1) {
                     *i_value = i_prefactor * i_sum;
                 } else {
-                    *i_value = (i_prefactor * i_sum + (quotient(2, M_PI)) * sinpi(v) * k_prefactor * k_sum);
+                    *i_value = (i_prefactor * i_sum + (call_divide(2, M_PI)) * sinpi(v) * k_prefactor * k_sum);
                 }
             }
         }
@@ -325,13 +325,13 @@ static __device__ __noinline__ int temme_ik_series(double v, double x, double *K
             a = call_log(x / 2);
             b = call_exp(v * a);
             sigma = -a * v;
-            c = ::fabs(v) < MACHEP ? 1 : quotient(sinpi(v), v * M_PI);
-            d = ::fabs(sigma) < MACHEP ? 1 : quotient(call_sinh(sigma), sigma);
-            gamma1 = ::fabs(v) < MACHEP ? -SCIPY_EULER : (quotient(0.5, v)) * (gp - gm) * c;
+            c = ::fabs(v) < MACHEP ? 1 : call_divide(sinpi(v), v * M_PI);
+            d = ::fabs(sigma) < MACHEP ? 1 : call_divide(call_sinh(sigma), sigma);
+            gamma1 = ::fabs(v) < MACHEP ? -SCIPY_EULER : (call_divide(0.5, v)) * (gp - gm) * c;
             gamma2 = (2 + gp + gm) * c / 2;
-            p = quotient((gp + 1), 2 * b);
+            p = call_divide((gp + 1), 2 * b);
             q = (1 + gm) * b / 2;
-            f = quotient((call_cosh(sigma) * gamma1 + d * (-a) * gamma2), c);
+            f = call_divide((call_cosh(sigma) * gamma1 + d * (-a) * gamma2), c);
             h = p;
             coef = 1;
             sum = coef * f;
@@ -339,11 +339,11 @@ static __device__ __noinline__ int temme_ik_series(double v, double x, double *K
             tolerance = MACHEP;
 #pragma unroll 1
             for (k = 1; k < MAXITER; k++) {
-                f = quotient((k * f + p + q), k * k - v * v);
-                p = quotient(p, k - v);
-                q = quotient(q, k + v);
+                f = call_divide((k * f + p + q), k * k - v * v);
+                p = call_divide(p, k - v);
+                q = call_divide(q, k + v);
                 h = p - k * f;
-                coef *= quotient(x * x, 4 * k);
+                coef *= call_divide(x * x, 4 * k);
                 sum += coef * f;
                 sum1 += coef * h;
                 if (::fabs(coef * f) < ::fabs(sum) * tolerance) {
@@ -353,21 +353,21 @@ static __device__ __noinline__ int temme_ik_series(double v, double x, double *K
             if (k == MAXITER) {
             }
             *K = sum;
-            *K1 = quotient(2 * sum1, x);
+            *K1 = call_divide(2 * sum1, x);
             return 0;
         }
 static __device__ __noinline__ int CF1_ik(double v, double x, double *fv) {
             double C, D, f, a, b, delta, tiny, tolerance;
             uint64_t k;
             tolerance = 2 * MACHEP;
-            tiny = quotient(1, call_sqrt(DBL_MAX));
+            tiny = call_divide(1, call_sqrt(DBL_MAX));
             C = f = tiny;
             D = 0;
 #pragma unroll 1
             for (k = 1; k < MAXITER; k++) {
                 a = 1;
-                b = quotient(2 * (v + k), x);
-                C = b + quotient(a, C);
+                b = call_divide(2 * (v + k), x);
+                C = b + call_divide(a, C);
                 D = b + a * D;
                 if (C == 0) {
                     C = tiny;
@@ -393,7 +393,7 @@ static __device__ __noinline__ int CF2_ik(double v, double x, double *Kv, double
             tolerance = MACHEP;
             a = v * v - 0.25;
             b = 2 * (x + 1);
-            D = quotient(1, b);
+            D = call_divide(1, b);
             f = delta = D;
             prev = 0;
             current = 1;
@@ -403,13 +403,13 @@ static __device__ __noinline__ int CF2_ik(double v, double x, double *Kv, double
             for (k = 2; k < MAXITER; k++) {
                 a -= 2 * (k - 1);
                 b += 2;
-                D = quotient(1, b + a * D);
+                D = call_divide(1, b + a * D);
                 delta *= b * D - 1;
                 f += delta;
-                q = quotient((prev - (b - 2) * current), a);
+                q = call_divide((prev - (b - 2) * current), a);
                 prev = current;
                 current = q;
-                C *= -quotient(a, k);
+                C *= -call_divide(a, k);
                 Q += C * q;
                 S += Q * delta;
                 if (::fabs(Q * delta) < ::fabs(S) * tolerance) {
@@ -418,8 +418,8 @@ static __device__ __noinline__ int CF2_ik(double v, double x, double *Kv, double
             }
             if (k == MAXITER) {
             }
-            *Kv = quotient(call_sqrt(quotient(M_PI, 2 * x)) * call_exp(-x), S);
-            *Kv1 = quotient(*Kv * (0.5 + v + x + (v * v - 0.25) * f), x);
+            *Kv = call_divide(call_sqrt(call_divide(M_PI, 2 * x)) * call_exp(-x), S);
+            *Kv1 = call_divide(*Kv * (0.5 + v + x + (v * v - 0.25) * f), x);
             return 0;
         }
 static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, double *Kv_p) {
@@ -470,7 +470,7 @@ static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, 
                 }
                 return;
             }
-            W = quotient(1, x);
+            W = call_divide(1, x);
             if (x <= 2) {
                 temme_ik_series(u, x, &Ku, &Ku1);
             } else {
@@ -480,22 +480,22 @@ static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, 
             current = Ku1;
 #pragma unroll 1
             for (k = 1; k <= n; k++) {
-                next = quotient(2 * (u + k) * current, x) + prev;
+                next = call_divide(2 * (u + k) * current, x) + prev;
                 prev = current;
                 current = next;
             }
             Kv = prev;
             Kv1 = current;
             if (kind & ikv_temme_need_i) {
-                double lim = quotient((4 * v * v + 10), 8 * x);
+                double lim = call_divide((4 * v * v + 10), 8 * x);
                 lim *= lim;
                 lim *= lim;
-                lim = quotient(lim, 24);
+                lim = call_divide(lim, 24);
                 if ((lim < MACHEP * 10) && (x > 100)) {
                     Iv = iv_asymptotic(v, x);
                 } else {
                     CF1_ik(v, x, &fv);
-                    Iv = quotient(W, Kv * fv + Kv1);
+                    Iv = call_divide(W, Kv * fv + Kv1);
                 }
             } else {
                 Iv = NAN;
@@ -503,7 +503,7 @@ static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, 
             if (reflect) {
                 double z = (u + n % 2);
                 if (Iv_p != nullptr) {
-                    *Iv_p = Iv + (quotient(2, M_PI)) * sinpi(z) * Kv;
+                    *Iv_p = Iv + (call_divide(2, M_PI)) * sinpi(z) * Kv;
                 }
                 if (Kv_p != nullptr) {
                     *Kv_p = Kv;

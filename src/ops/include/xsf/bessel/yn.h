@@ -32,7 +32,7 @@ static __device__ __noinline__ double yn(int n, double x) {
         r = 2 * k;
 #pragma unroll 1
         do {
-            an = quotient(r * anm1, x) - anm2;
+            an = call_divide(r * anm1, x) - anm2;
             anm2 = anm1;
             anm1 = an;
             r += 2.0;

@@ -13,7 +13,7 @@ static __device__ __noinline__ double yv(double v, double x) {
         return NAN;
     }
     t = M_PI * v;
-    y = quotient((call_cos(t) * jv(v, x) - jv(-v, x)), call_sin(t));
+    y = call_divide((call_cos(t) * jv(v, x) - jv(-v, x)), call_sin(t));
     if (isinf(y)) {
         if (v > 0) {
             return -INFINITY;

@@ -65,9 +65,9 @@ static __device__ __noinline__ double bdtri(double k, int n, double y) {
     }
     if (fk == 0) {
         if (y > 0.8) {
-            p = -call_expm1(quotient(call_log1p(y - 1.0), dn));
+            p = -call_expm1(call_divide(call_log1p(y - 1.0), dn));
         } else {
-            p = 1.0 - call_pow(y, quotient(1.0, dn));
+            p = 1.0 - call_pow(y, call_divide(1.0, dn));
         }
     } else {
         dk = fk + 1;

@@ -21,12 +21,12 @@ static __device__ __noinline__ double igam_fac(double a, double x) {
         return call_exp(ax);
     }
     fac = a + lanczos_g - 0.5;
-    res = quotient(call_sqrt(quotient(fac, M_E)), lanczos_sum_expg_scaled(a));
+    res = call_divide(call_sqrt(call_divide(fac, M_E)), lanczos_sum_expg_scaled(a));
     if ((a < 200) && (x < 200)) {
-        res *= call_exp(a - x) * call_pow(quotient(x, fac), a);
+        res *= call_exp(a - x) * call_pow(call_divide(x, fac), a);
     } else {
         num = x - a - lanczos_g + 0.5;
-        res *= call_exp(a * log1pmx(quotient(num, fac)) + quotient(x * (0.5 - lanczos_g), fac));
+        res *= call_exp(a * log1pmx(call_divide(num, fac)) + call_divide(x * (0.5 - lanczos_g), fac));
     }
     return res;
 }
@@ -45,7 +45,7 @@ static __device__ __noinline__ double igamc_continued_fraction(double a, double 
             qkm2 = x;
             pkm1 = x + 1.0;
             qkm1 = z * x;
-            ans = quotient(pkm1, qkm1);
+            ans = call_divide(pkm1, qkm1);
 #pragma unroll 1
             for (i = 0; i < igam_MAXITER; i++) {
                 c += 1.0;
@@ -55,8 +55,8 @@ static __device__ __noinline__ double igamc_continued_fraction(double a, double 
                 pk = pkm1 * z - pkm2 * yc;
                 qk = qkm1 * z - qkm2 * yc;
                 if (qk != 0) {
-                    r = quotient(pk, qk);
-                    t = ::fabs(quotient((ans - r), r));
+                    r = call_divide(pk, qk);
+                    t = ::fabs(call_divide((ans - r), r));
                     ans = r;
                 } else
                     t = 1.0;
@@ -89,13 +89,13 @@ static __device__ __noinline__ double igam_series(double a, double x) {
 #pragma unroll 1
             for (i = 0; i < igam_MAXITER; i++) {
                 r += 1.0;
-                c *= quotient(x, r);
+                c *= call_divide(x, r);
                 ans += c;
                 if (c <= MACHEP * ans) {
                     break;
                 }
             }
-            return (quotient(ans * ax, a));
+            return (call_divide(ans * ax, a));
         }
 static __device__ __noinline__ double igamc_series(double a, double x) {
             int n;
@@ -104,8 +104,8 @@ static __device__ __noinline__ double igamc_series(double a, double x) {
             double term, logx;
 #pragma unroll 1
             for (n = 1; n < igam_MAXITER; n++) {
-                fac *= -quotient(x, n);
-                term = quotient(fac, a + n);
+                fac *= -call_divide(x, n);
+                term = call_divide(fac, a + n);
                 sum += term;
                 if (::fabs(term) <= MACHEP * ::fabs(sum)) {
                     break;
@@ -118,8 +118,8 @@ static __device__ __noinline__ double igamc_series(double a, double x) {
 static __device__ __noinline__ double asymptotic_series(double a, double x, int func) {
             int k, n, sgn;
             int maxpow = 0;
-            double lambda = quotient(x, a);
-            double sigma = quotient((x - a), a);
+            double lambda = call_divide(x, a);
+            double sigma = call_divide((x - a), a);
             double eta, res, ck, ckterm, term, absterm;
             double absoldterm = INFINITY;
             double etapow[igam_asymp_coeff_N] = {1};
@@ -163,9 +163,9 @@ static __device__ __noinline__ double asymptotic_series(double a, double x, int 
                     break;
                 }
                 absoldterm = absterm;
-                afac = quotient(afac, a);
+                afac = call_divide(afac, a);
             }
-            res += quotient(sgn * call_exp(-0.5 * a * eta * eta) * sum, call_sqrt(2 * M_PI * a));
+            res += call_divide(sgn * call_exp(-0.5 * a * eta * eta) * sum, call_sqrt(2 * M_PI * a));
             return res;
         }
 static __device__ __noinline__ double igamc(double a, double x) {
@@ -191,10 +191,10 @@ static __device__ __noinline__ double igamc(double a, double x) {
     } else if (isinf(x)) {
         return 0;
     }
-    absxma_a = quotient(::fabs(x - a), a);
+    absxma_a = call_divide(::fabs(x - a), a);
     if ((a > igam_SMALL) && (a < igam_LARGE) && (absxma_a < igam_SMALLRATIO)) {
         return asymptotic_series(a, x, IGAMC);
-    } else if ((a > igam_LARGE) && (absxma_a < quotient(igam_LARGERATIO, call_sqrt(a)))) {
+    } else if ((a > igam_LARGE) && (absxma_a < call_divide(igam_LARGERATIO, call_sqrt(a)))) {
         return asymptotic_series(a, x, IGAMC);
     }
     if (x > 1.1) {
@@ -204,7 +204,7 @@ static __device__ __noinline__ double igamc(double a, double x) {
             return igamc_continued_fraction(a, x);
         }
     } else if (x <= 0.5) {
-        if (-quotient(0.4, call_log(x)) < a) {
+        if (-call_divide(0.4, call_log(x)) < a) {
             return 1.0 - igam_series(a, x);
         } else {
             return igamc_series(a, x);
@@ -240,10 +240,10 @@ static __device__ __noinline__ double igam(double a, double x) {
     } else if (isinf(x)) {
         return 1;
     }
-    absxma_a = quotient(::fabs(x - a), a);
+    absxma_a = call_divide(::fabs(x - a), a);
     if ((a > igam_SMALL) && (a < igam_LARGE) && (absxma_a < igam_SMALLRATIO)) {
         return asymptotic_series(a, x, IGAM);
-    } else if ((a > igam_LARGE) && (absxma_a < quotient(igam_LARGERATIO, call_sqrt(a)))) {
+    } else if ((a > igam_LARGE) && (absxma_a < call_divide(igam_LARGERATIO, call_sqrt(a)))) {
         return asymptotic_series(a, x, IGAM);
     }
     if ((x > 1.0) && (x > a)) {

@@ -21,7 +21,7 @@ static __device__ __noinline__ double poch(double a, double m) {
             if (a + m == 0) {
                 break;
             }
-            r = quotient(r, (a + m));
+            r = call_divide(r, (a + m));
             m += 1.0;
             if (!isfinite(r) || r == 0) {
                 break;
@@ -31,8 +31,8 @@ static __device__ __noinline__ double poch(double a, double m) {
             return r;
         } else if (a > 1e4 && ::fabs(m) <= 1) {
             return r * call_pow(a, m) *
-                   (1 + quotient(m * (m - 1), 2 * a) + quotient(m * (m - 1) * (m - 2) * (3 * m - 1), 24 * a * a) +
-                    quotient(m * m * (m - 1) * (m - 1) * (m - 2) * (m - 3), 48 * a * a * a));
+                   (1 + call_divide(m * (m - 1), 2 * a) + call_divide(m * (m - 1) * (m - 2) * (3 * m - 1), 24 * a * a) +
+                    call_divide(m * m * (m - 1) * (m - 1) * (m - 2) * (m - 3), 48 * a * a * a));
         }
         if (is_nonpos_int(a + m) && !is_nonpos_int(a) && a + m != m) {
             return INFINITY;

@@ -56,26 +56,26 @@ static __device__ __noinline__ double psi(double x) {
             if (r == 0.0) {
                 return NAN;
             }
-            y = -quotient(M_PI, ::tan(M_PI * r));
+            y = -call_divide(M_PI, ::tan(M_PI * r));
             x = 1.0 - x;
         }
         if ((x <= 10.0) && (x == ::floor(x))) {
             n = (int)(x);
 #pragma unroll 1
             for (i = 1; i < n; i++) {
-                y += quotient(1.0, i);
+                y += call_divide(1.0, i);
             }
             y -= SCIPY_EULER;
             return y;
         }
         if (x < 1.0) {
-            y -= quotient(1.0, x);
+            y -= call_divide(1.0, x);
             x += 1.0;
         } else if (x < 10.0) {
 #pragma unroll 1
             while (x > 2.0) {
                 x -= 1.0;
-                y += quotient(1.0, x);
+                y += call_divide(1.0, x);
             }
         }
         if ((1.0 <= x) && (x <= 2.0)) {

@@ -11,7 +11,7 @@ static __device__ __noinline__ double log1pmx(double x) {
 #pragma unroll 1
             for (n = 2; n < MAXITER; n++) {
                 xfac *= -x;
-                term = quotient(xfac, n);
+                term = call_divide(xfac, n);
                 res += term;
                 if (::fabs(term) < MACHEP * ::fabs(res)) {
                     break;

@@ -73,18 +73,18 @@ static __device__ __noinline__ double zetac_positive(double x) {
             }
             if (x < 1.0) {
                 w = 1.0 - x;
-                a = quotient(polevl(x, zetac_R, 5), w * p1evl(x, zetac_S, 5));
+                a = call_divide(polevl(x, zetac_R, 5), w * p1evl(x, zetac_S, 5));
                 return a;
             }
             if (x <= 10.0) {
                 b = call_pow(2.0, x) * (x - 1.0);
-                w = quotient(1.0, x);
-                s = quotient((x * polevl(w, zetac_P, 8)), b * p1evl(w, zetac_Q, 8));
+                w = call_divide(1.0, x);
+                s = call_divide((x * polevl(w, zetac_P, 8)), b * p1evl(w, zetac_Q, 8));
                 return s;
             }
             if (x <= 50.0) {
                 b = call_pow(2.0, -x);
-                w = quotient(polevl(x, zetac_A, 10), p1evl(x, zetac_B, 10));
+                w = call_divide(polevl(x, zetac_A, 10), p1evl(x, zetac_B, 10));
                 w = call_exp(w) + b;
                 return w;
             }
@@ -95,9 +95,9 @@ static __device__ __noinline__ double zetac_positive(double x) {
                 a += 2.0;
                 b = call_pow(a, -x);
                 s += b;
-            } while (quotient(b, s) > MACHEP);
+            } while (call_divide(b, s) > MACHEP);
             b = call_pow(2.0, -x);
-            s = quotient((s + b), 1.0 - b);
+            s = call_divide((s + b), 1.0 - b);
             return s;
         }
 __device__ inline double zetac_smallneg(double x) { return polevl(x, zetac_TAYLOR0, 9); }
@@ -110,7 +110,7 @@ static __device__ __noinline__ double zeta_reflection(double x) {
     x_shift = x - 4 * ::floor(0.25 * x);
     small_term = -SQRT2OPI * sin(0.5 * M_PI * x_shift);
     small_term *= lanczos_sum_expg_scaled(x + 1) * zeta(x + 1, 1);
-    base = quotient((x + lanczos_g + 0.5), 2 * M_PI * M_E);
+    base = call_divide((x + lanczos_g + 0.5), 2 * M_PI * M_E);
     large_term = call_pow(base, x + 0.5);
     if (isfinite(large_term)) {
         return large_term * small_term;

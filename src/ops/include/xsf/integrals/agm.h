@@ -39,8 +39,8 @@ static __device__ __noinline__ double agm(double a, double b) {
         b = -b;
     }
     if ((invsqrthalfmax < a && a < sqrthalfmax) && (invsqrthalfmax < b && b < sqrthalfmax)) {
-        double e = quotient(4 * a * b, (a + b) * (a + b));
-        return quotient(sgn * (M_PI / 4) * (a + b), ellpk(e));
+        double e = call_divide(4 * a * b, (a + b) * (a + b));
+        return call_divide(sgn * (M_PI / 4) * (a + b), ellpk(e));
     }
     return sgn * agm_iter(a, b);
 }

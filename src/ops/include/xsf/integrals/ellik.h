@@ -8,21 +8,21 @@ static __device__ __noinline__ double ellik_neg_m(double phi, double m) {
             int n = 0;
             double mpp = (m * phi) * phi;
             if (-mpp < 1e-6 && phi < -m) {
-                return phi + (-quotient(mpp * phi * phi, 30.0) + quotient(3.0 * mpp * mpp, 40.0) + quotient(mpp, 6.0)) * phi;
+                return phi + (-call_divide(mpp * phi * phi, 30.0) + call_divide(3.0 * mpp * mpp, 40.0) + call_divide(mpp, 6.0)) * phi;
             }
             if (-mpp > 4e7) {
                 double sm = call_sqrt(-m);
                 double sp = call_sin(phi);
                 double cp = call_cos(phi);
-                double a = call_log(quotient(4 * sp * sm, 1 + cp));
-                double b = -(1 + quotient(quotient(cp, sp), sp) - a) / quotient(4, m);
-                return quotient((a + b), sm);
+                double a = call_log(call_divide(4 * sp * sm, 1 + cp));
+                double b = -(1 + call_divide(call_divide(cp, sp), sp) - a) / call_divide(4, m);
+                return call_divide((a + b), sm);
             }
             if (phi > 1e-153 && m > -1e305) {
                 double s = call_sin(phi);
-                double csc2 = quotient(1.0, s * s);
+                double csc2 = call_divide(1.0, s * s);
                 scale = 1.0;
-                x = quotient(1.0, ::tan(phi) * ::tan(phi));
+                x = call_divide(1.0, ::tan(phi) * ::tan(phi));
                 y = csc2 - m;
                 z = csc2;
             } else {
@@ -32,9 +32,9 @@ static __device__ __noinline__ double ellik_neg_m(double phi, double m) {
                 z = 1.0;
             }
             if (x == y && x == z) {
-                return quotient(scale, call_sqrt(x));
+                return call_divide(scale, call_sqrt(x));
             }
-            A0 = quotient((x + y + z), 3.0);
+            A0 = call_divide((x + y + z), 3.0);
             A = A0;
             x1 = x;
             y1 = y;
@@ -49,16 +49,16 @@ static __device__ __noinline__ double ellik_neg_m(double phi, double m) {
                 x1 = (x1 + lam) / 4.0;
                 y1 = (y1 + lam) / 4.0;
                 z1 = (z1 + lam) / 4.0;
-                A = quotient((x1 + y1 + z1), 3.0);
+                A = call_divide((x1 + y1 + z1), 3.0);
                 n += 1;
                 Q = Q / (4);
             }
-            X = quotient(quotient((A0 - x), A), 1 << 2 * n);
-            Y = quotient(quotient((A0 - y), A), 1 << 2 * n);
+            X = call_divide(call_divide((A0 - x), A), 1 << 2 * n);
+            Y = call_divide(call_divide((A0 - y), A), 1 << 2 * n);
             Z = -(X + Y);
             E2 = X * Y - Z * Z;
             E3 = X * Y * Z;
-            return quotient(scale * (1.0 - E2 / 10.0 + E3 / 14.0 + E2 * E2 / 24.0 - 3.0 * E2 * E3 / 44.0), sqrt(A));
+            return call_divide(scale * (1.0 - E2 / 10.0 + E3 / 14.0 + E2 * E2 / 24.0 - 3.0 * E2 * E3 / 44.0), sqrt(A));
         }
 static __device__ __noinline__ double ellik(double phi, double m) {
         double a, b, c, e, temp, t, K, denom, npio2;
@@ -84,7 +84,7 @@ static __device__ __noinline__ double ellik(double phi, double m) {
             }
             return ::asinh(::tan(phi));
         }
-        npio2 = floor(quotient(phi, M_PI_2));
+        npio2 = floor(call_divide(phi, M_PI_2));
         if (0.5 * npio2 != ::floor(0.5 * npio2))
             npio2 += 1;
         if (npio2 != 0.0) {
@@ -104,7 +104,7 @@ static __device__ __noinline__ double ellik(double phi, double m) {
         b = call_sqrt(a);
         t = ::tan(phi);
         if (::fabs(t) > 10.0) {
-            e = quotient(1.0, b * t);
+            e = call_divide(1.0, b * t);
             if (::fabs(e) < 10.0) {
                 e = ::atan(e);
                 if (npio2 == 0)
@@ -118,16 +118,16 @@ static __device__ __noinline__ double ellik(double phi, double m) {
         d = 1;
         mod = 0;
 #pragma unroll 1
-        while (::fabs(quotient(c, a)) > MACHEP) {
-            temp = quotient(b, a);
+        while (::fabs(call_divide(c, a)) > MACHEP) {
+            temp = call_divide(b, a);
             phi = phi + atan(t * temp) + mod * M_PI;
             denom = 1.0 - temp * t * t;
             if (::fabs(denom) > 10 * MACHEP) {
-                t = quotient(t * (1.0 + temp), denom);
-                mod = quotient((phi + M_PI_2), M_PI);
+                t = call_divide(t * (1.0 + temp), denom);
+                mod = call_divide((phi + M_PI_2), M_PI);
             } else {
                 t = ::tan(phi);
-                mod = (int)(::floor(quotient((phi - ::atan(t)), M_PI)));
+                mod = (int)(::floor(call_divide((phi - ::atan(t)), M_PI)));
             }
             c = (a - b) / 2.0;
             temp = call_sqrt(a * b);
@@ -135,7 +135,7 @@ static __device__ __noinline__ double ellik(double phi, double m) {
             b = temp;
             d += d;
         }
-        temp = quotient((::atan(t) + mod * M_PI), d * a);
+        temp = call_divide((::atan(t) + mod * M_PI), d * a);
     done:
         if (sign < 0)
             temp = -temp;

@@ -28,12 +28,12 @@ __constant__ const int expn_Adegs[] = {0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 static __device__ __noinline__ double expn_large_n(int n, double x) {
             int k;
             double p = n;
-            double lambda = quotient(x, p);
-            double multiplier = quotient(quotient(quotient(1, p), lambda + 1), lambda + 1);
+            double lambda = call_divide(x, p);
+            double multiplier = call_divide(call_divide(call_divide(1, p), lambda + 1), lambda + 1);
             double fac = 1;
             double res = 1;
             double expfac, term;
-            expfac = quotient(quotient(call_exp(-lambda * p), lambda + 1), p);
+            expfac = call_divide(call_divide(call_exp(-lambda * p), lambda + 1), p);
             if (expfac == 0) {
                 return 0;
             }
@@ -68,11 +68,11 @@ static __device__ __noinline__ double expn(int n, double x) {
             if (n < 2) {
                 return INFINITY;
             } else {
-                return (quotient(1.0, n - 1.0));
+                return (call_divide(1.0, n - 1.0));
             }
         }
         if (n == 0) {
-            return (quotient(call_exp(-x), x));
+            return (call_divide(call_exp(-x), x));
         }
         if (n > 50) {
             ans = expn_large_n(n, x);
@@ -84,7 +84,7 @@ static __device__ __noinline__ double expn(int n, double x) {
             qkm2 = x;
             pkm1 = 1.0;
             qkm1 = x + n;
-            ans = quotient(pkm1, qkm1);
+            ans = call_divide(pkm1, qkm1);
 #pragma unroll 1
             do {
                 k += 1;
@@ -98,8 +98,8 @@ static __device__ __noinline__ double expn(int n, double x) {
                 pk = pkm1 * yk + pkm2 * xk;
                 qk = qkm1 * yk + qkm2 * xk;
                 if (qk != 0) {
-                    r = quotient(pk, qk);
-                    t = ::fabs(quotient((ans - r), r));
+                    r = call_divide(pk, qk);
+                    t = ::fabs(call_divide((ans - r), r));
                     ans = r;
                 } else {
                     t = 1.0;
@@ -109,10 +109,10 @@ static __device__ __noinline__ double expn(int n, double x) {
                 qkm2 = qkm1;
                 qkm1 = qk;
                 if (::fabs(pk) > big) {
-                    pkm2 = quotient(pkm2, big);
-                    pkm1 = quotient(pkm1, big);
-                    qkm2 = quotient(qkm2, big);
-                    qkm1 = quotient(qkm1, big);
+                    pkm2 = call_divide(pkm2, big);
+                    pkm1 = call_divide(pkm1, big);
+                    qkm2 = call_divide(qkm2, big);
+                    qkm1 = call_divide(qkm1, big);
                 }
             } while (t > MACHEP);
             ans *= call_exp(-x);
@@ -121,7 +121,7 @@ static __device__ __noinline__ double expn(int n, double x) {
         psi = -SCIPY_EULER - call_log(x);
 #pragma unroll 1
         for (i = 1; i < n; i++) {
-            psi = psi + quotient(1.0, i);
+            psi = psi + call_divide(1.0, i);
         }
         z = -x;
         xk = 0.0;
@@ -130,18 +130,18 @@ static __device__ __noinline__ double expn(int n, double x) {
         if (n == 1) {
             ans = 0.0;
         } else {
-            ans = quotient(1.0, pk);
+            ans = call_divide(1.0, pk);
         }
 #pragma unroll 1
         do {
             xk += 1.0;
-            yk *= quotient(z, xk);
+            yk *= call_divide(z, xk);
             pk += 1.0;
             if (pk != 0.0) {
-                ans += quotient(yk, pk);
+                ans += call_divide(yk, pk);
             }
             if (ans != 0.0)
-                t = ::fabs(quotient(yk, ans));
+                t = ::fabs(call_divide(yk, ans));
             else
                 t = 1.0;
         } while (t > MACHEP);

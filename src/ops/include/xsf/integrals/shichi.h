@@ -55,7 +55,7 @@ static __device__ __noinline__ double hyp3f0(double a1, double a2, double a3, do
             sum = term;
 #pragma unroll 1
             for (n = 0; n < maxiter; ++n) {
-                term *= quotient((a1 + n) * (a2 + n) * (a3 + n) * z, n + 1);
+                term *= call_divide((a1 + n) * (a2 + n) * (a3 + n) * z, n + 1);
                 sum += term;
                 if (::fabs(term) < 1e-13 * ::fabs(sum) || term == 0) {
                     break;
@@ -94,26 +94,26 @@ static __device__ __noinline__ int shichi(double x, double &si, double &ci) {
         k = 2.0;
 #pragma unroll 1
         do {
-            a *= quotient(z, k);
-            c += quotient(a, k);
+            a *= call_divide(z, k);
+            c += call_divide(a, k);
             k += 1.0;
-            a = quotient(a, k);
-            s += quotient(a, k);
+            a = call_divide(a, k);
+            s += call_divide(a, k);
             k += 1.0;
-        } while (::fabs(quotient(a, s)) > MACHEP);
+        } while (::fabs(call_divide(a, s)) > MACHEP);
         s *= x;
         goto done;
     chb:
         if (x < 18.0) {
-            a = quotient((quotient(576.0, x) - 52.0), 10.0);
-            k = quotient(call_exp(x), x);
+            a = call_divide((call_divide(576.0, x) - 52.0), 10.0);
+            k = call_divide(call_exp(x), x);
             s = k * chbevl(a, shichi_S1, 22);
             c = k * chbevl(a, shichi_C1, 23);
             goto done;
         }
         if (x <= 88.0) {
-            a = quotient((quotient(6336.0, x) - 212.0), 70.0);
-            k = quotient(call_exp(x), x);
+            a = call_divide((call_divide(6336.0, x) - 212.0), 70.0);
+            k = call_divide(call_exp(x), x);
             s = k * chbevl(a, shichi_S2, 23);
             c = k * chbevl(a, shichi_C2, 24);
             goto done;
@@ -123,10 +123,10 @@ static __device__ __noinline__ int shichi(double x, double &si, double &ci) {
             si = INFINITY;
             ci = INFINITY;
         } else {
-            a = hyp3f0(0.5, 1, 1, quotient(4.0, x * x));
-            b = hyp3f0(1, 1, 1.5, quotient(4.0, x * x));
-            si = quotient(call_cosh(x), x) * a + quotient(call_sinh(x), x * x) * b;
-            ci = quotient(call_sinh(x), x) * a + quotient(call_cosh(x), x * x) * b;
+            a = hyp3f0(0.5, 1, 1, call_divide(4.0, x * x));
+            b = hyp3f0(1, 1, 1.5, call_divide(4.0, x * x));
+            si = call_divide(call_cosh(x), x) * a + call_divide(call_sinh(x), x * x) * b;
+            ci = call_divide(call_sinh(x), x) * a + call_divide(call_cosh(x), x * x) * b;
         }
         if (sign) {
             si = -si;

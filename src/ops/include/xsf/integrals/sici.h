@@ -79,15 +79,15 @@ static __device__ __noinline__ int sici(double x, double &si, double &ci) {
             }
             return 0;
         }
-        si = M_PI_2 - quotient(call_cos(x), x);
-        ci = quotient(call_sin(x), x);
+        si = M_PI_2 - call_divide(call_cos(x), x);
+        ci = call_divide(call_sin(x), x);
     }
     if (x > 4.0) {
         goto asympt;
     }
     z = x * x;
-    s = quotient(x * polevl(z, sici_SN, 5), polevl(z, sici_SD, 5));
-    c = quotient(z * polevl(z, sici_CN, 5), polevl(z, sici_CD, 5));
+    s = call_divide(x * polevl(z, sici_SN, 5), polevl(z, sici_SD, 5));
+    c = call_divide(z * polevl(z, sici_CN, 5), polevl(z, sici_CD, 5));
     if (sign) {
         s = -s;
     }
@@ -97,13 +97,13 @@ static __device__ __noinline__ int sici(double x, double &si, double &ci) {
 asympt:
     s = call_sin(x);
     c = call_cos(x);
-    z = quotient(1.0, x * x);
+    z = call_divide(1.0, x * x);
     if (x < 8.0) {
-        f = quotient(polevl(z, sici_FN4, 6), x * p1evl(z, sici_FD4, 7));
-        g = quotient(z * polevl(z, sici_GN4, 7), p1evl(z, sici_GD4, 7));
+        f = call_divide(polevl(z, sici_FN4, 6), x * p1evl(z, sici_FD4, 7));
+        g = call_divide(z * polevl(z, sici_GN4, 7), p1evl(z, sici_GD4, 7));
     } else {
-        f = quotient(polevl(z, sici_FN8, 8), x * p1evl(z, sici_FD8, 8));
-        g = quotient(z * polevl(z, sici_GN8, 8), p1evl(z, sici_GD8, 9));
+        f = call_divide(polevl(z, sici_FN8, 8), x * p1evl(z, sici_FD8, 8));
+        g = call_divide(z * polevl(z, sici_GN8, 8), p1evl(z, sici_GD8, 9));
     }
     si = M_PI_2 - f * c - g * s;
     if (sign) {

@@ -45,11 +45,11 @@ static __device__ __noinline__ double gamma2(double x) {
                 gr *= z;
                 gr += g[k - 1];
             }
-            ga = quotient(1.0, gr * z);
+            ga = call_divide(1.0, gr * z);
             if (fabs(x) > 1.0) {
                 ga *= r;
                 if (x < 0.0) {
-                    ga = -quotient(pi, x * ga * sin(pi * x));
+                    ga = -call_divide(pi, x * ga * sin(pi * x));
                 }
             }
         }
@@ -69,14 +69,14 @@ static __device__ __noinline__ double psi_spec(double x) {
             n = (int)xa;
 #pragma unroll 1
             for (k = 1; k < n; k++) {
-                s += quotient(1.0, k);
+                s += call_divide(1.0, k);
             }
             ps = -el + s;
         } else if ((xa + 0.5) == (int)(xa + 0.5)) {
             n = (int)(xa - 0.5);
 #pragma unroll 1
             for (k = 1; k < (n + 1); k++) {
-                s += quotient(1.0, 2.0 * k - 1.0);
+                s += call_divide(1.0, 2.0 * k - 1.0);
             }
             ps = -el + 2.0 * s - 1.386294361119891;
         } else {
@@ -84,18 +84,18 @@ static __device__ __noinline__ double psi_spec(double x) {
                 n = (10.0 - (int)xa);
 #pragma unroll 1
                 for (k = 0; k < n; k++) {
-                    s += quotient(1.0, xa + k);
+                    s += call_divide(1.0, xa + k);
                 }
                 xa += n;
             }
-            x2 = quotient(1.0, xa * xa);
-            ps = log(xa) - quotient(0.5, xa);
+            x2 = call_divide(1.0, xa * xa);
+            ps = log(xa) - call_divide(0.5, xa);
             ps += x2 * (((((((a[7] * x2 + a[6]) * x2 + a[5]) * x2 + a[4]) * x2 + a[3]) * x2 + a[2]) * x2 + a[1]) * x2 +
                         a[0]);
             ps -= s;
         }
         if (x < 0.0) {
-            ps -= quotient(pi * cos(pi * x), sin(pi * x)) + quotient(1.0, x);
+            ps -= call_divide(pi * cos(pi * x), sin(pi * x)) + call_divide(1.0, x);
         }
         return ps;
     }
@@ -124,7 +124,7 @@ static __device__ __noinline__ double lpmv0(double v, int m, double x) {
             r0 = 1.0;
 #pragma unroll 1
             for (j = 1; j <= m; j++) {
-                r0 = quotient(0.5 * r0 * xq, j);
+                r0 = call_divide(0.5 * r0 * xq, j);
             }
             c0 = r0 * rg;
         }
@@ -133,7 +133,7 @@ static __device__ __noinline__ double lpmv0(double v, int m, double x) {
             r = 1.0;
 #pragma unroll 1
             for (k = 1; k <= nv - m; k++) {
-                r = quotient(0.5 * r * (-nv + m + k - 1.0) * (nv + m + k), k * (k + m)) * (1.0 + x);
+                r = call_divide(0.5 * r * (-nv + m + k - 1.0) * (nv + m + k), k * (k + m)) * (1.0 + x);
                 pmv += r;
             }
             return (nv % 2 == 0 ? 1.0 : -1.0) * c0 * pmv;
@@ -143,18 +143,18 @@ static __device__ __noinline__ double lpmv0(double v, int m, double x) {
                 r = 1.0;
 #pragma unroll 1
                 for (k = 1; k <= 100; k++) {
-                    r = quotient(0.5 * r * (-v + m + k - 1.0) * (v + m + k), k * (m + k)) * (1.0 - x);
+                    r = call_divide(0.5 * r * (-v + m + k - 1.0) * (v + m + k), k * (m + k)) * (1.0 - x);
                     pmv += r;
-                    if (k > 12 && fabs(quotient(r, pmv)) < eps) {
+                    if (k > 12 && fabs(call_divide(r, pmv)) < eps) {
                         break;
                     }
                 }
                 return (m % 2 == 0 ? 1.0 : -1.0) * c0 * pmv;
             } else {
-                vs = quotient(sin(v * pi), pi);
+                vs = call_divide(sin(v * pi), pi);
                 pv0 = 0.0;
                 if (m != 0) {
-                    qr = sqrt(quotient((1.0 - x), 1.0 + x));
+                    qr = sqrt(call_divide((1.0 - x), 1.0 + x));
                     r2 = 1.0;
 #pragma unroll 1
                     for (j = 1; j <= m; j++) {
@@ -164,34 +164,34 @@ static __device__ __noinline__ double lpmv0(double v, int m, double x) {
                     r1 = 1.0;
 #pragma unroll 1
                     for (k = 1; k <= m - 1; k++) {
-                        r1 = quotient(0.5 * r1 * (-v + k - 1) * (v + k), k * (k - m)) * (1.0 + x);
+                        r1 = call_divide(0.5 * r1 * (-v + k - 1) * (v + k), k * (k - m)) * (1.0 + x);
                         s0 += r1;
                     }
-                    pv0 = -quotient(vs * r2, m) * s0;
+                    pv0 = -call_divide(vs * r2, m) * s0;
                 }
-                pa = 2.0 * (psi_spec(v) + el) + quotient(pi, tan(pi * v)) + quotient(1.0, v);
+                pa = 2.0 * (psi_spec(v) + el) + call_divide(pi, tan(pi * v)) + call_divide(1.0, v);
                 s1 = 0.0;
 #pragma unroll 1
                 for (j = 1; j <= m; j++) {
-                    s1 += quotient((j * j + v * v), j * (j * j - v * v));
+                    s1 += call_divide((j * j + v * v), j * (j * j - v * v));
                 }
-                pmv = pa + s1 - quotient(1.0, m - v) + log(0.5 * (1.0 + x));
+                pmv = pa + s1 - call_divide(1.0, m - v) + log(0.5 * (1.0 + x));
                 r = 1.0;
 #pragma unroll 1
                 for (k = 1; k <= 100; k++) {
-                    r = quotient(0.5 * r * (-v + m + k - 1.0) * (v + m + k), k * (k + m)) * (1.0 + x);
+                    r = call_divide(0.5 * r * (-v + m + k - 1.0) * (v + m + k), k * (k + m)) * (1.0 + x);
                     s = 0.0;
 #pragma unroll 1
                     for (j = 1; j <= m; j++)
-                        s += quotient(((k + j) * (k + j) + v * v), (k + j) * ((k + j) * (k + j) - v * v));
+                        s += call_divide(((k + j) * (k + j) + v * v), (k + j) * ((k + j) * (k + j) - v * v));
                     s2 = 0.0;
 #pragma unroll 1
                     for (j = 1; j <= k; j++)
-                        s2 = s2 + quotient(1.0, j * (j * j - v * v));
-                    pss = pa + s + 2.0 * v * v * s2 - quotient(1.0, m + k - v) + log(0.5 * (1.0 + x));
+                        s2 = s2 + call_divide(1.0, j * (j * j - v * v));
+                    pss = pa + s + 2.0 * v * v * s2 - call_divide(1.0, m + k - v) + log(0.5 * (1.0 + x));
                     r2 = pss * r;
                     pmv += r2;
-                    if (fabs(quotient(r2, pmv)) < eps) {
+                    if (fabs(call_divide(r2, pmv)) < eps) {
                         break;
                     }
                 }
@@ -204,7 +204,7 @@ static __device__ __noinline__ double lpmv(double x, int m, double v) {
         double vx, pmv, v0, p0, p1, g1, g2;
         if ((x == -1.0) && (v != (int)v)) {
             if (m == 0) {
-                double vs = quotient(sin(v * M_PI), v * M_PI);
+                double vs = call_divide(sin(v * M_PI), v * M_PI);
                 pmv = (vs > 0) ? -1e300 : 1e300;
             } else {
                 pmv = 1e300;
@@ -233,7 +233,7 @@ static __device__ __noinline__ double lpmv(double x, int m, double v) {
             pmv = p1;
 #pragma unroll 1
             for (j = mx + 2; j <= nv; j++) {
-                pmv = quotient(((2 * (v0 + j) - 1) * x * p1 - (v0 + j - 1 + mx) * p0), v0 + j - mx);
+                pmv = call_divide(((2 * (v0 + j) - 1) * x * p1 - (v0 + j - 1 + mx) * p0), v0 + j - mx);
                 p0 = p1;
                 p1 = pmv;
             }
@@ -243,7 +243,7 @@ static __device__ __noinline__ double lpmv(double x, int m, double v) {
         if ((neg_m != 0) && (fabs(pmv) < 1.e300)) {
             g1 = gamma2(vx - mx + 1);
             g2 = gamma2(vx + mx + 1);
-            pmv = quotient(pmv * g1, g2) * (mx % 2 == 0 ? 1.0 : -1.0);
+            pmv = call_divide(pmv * g1, g2) * (mx % 2 == 0 ? 1.0 : -1.0);
         }
         return pmv;
     }

@@ -11,20 +11,20 @@ static __device__ __noinline__ double wb_series(double a, double b, double x, un
         double xk_k = call_pow(x, nstart) * rgamma(nstart + 1);
         double res = xk_k * rgamma(nstart * a + b);
         if (nstop > nstart) {
-            unsigned int k_max = ::floor(quotient((rgamma_zero - b), a));
+            unsigned int k_max = ::floor(call_divide((rgamma_zero - b), a));
             if (nstop > k_max) {
                 nstop = k_max;
             }
 #pragma unroll 1
             for (unsigned int k = nstart + 1; k < nstop; k++) {
-                xk_k *= quotient(x, k);
+                xk_k *= call_divide(x, k);
                 res += xk_k * rgamma(a * k + b);
             }
         }
         return res;
     }
 static __device__ __noinline__ double wb_large_a(double a, double b, double x, int n) {
-        int k_max = (int)(call_pow(call_pow(a, -a) * x, quotient(1.0, 1 + a)));
+        int k_max = (int)(call_pow(call_pow(a, -a) * x, call_divide(1.0, 1 + a)));
         int nstart = k_max - n / 2;
         if (nstart < 0) {
             nstart = 0;
@@ -62,7 +62,7 @@ static __device__ __noinline__ double wb_small_a(double a, double b, double x, i
             B[0] = 1.;
 #pragma unroll 1
             for (int k = 1; k < 5; k++) {
-                B[k] = quotient(b, k) * B[k - 1];
+                B[k] = call_divide(b, k) * B[k - 1];
             }
             A[5] = rgamma(b);
             A[4] = X[1] * (C[0] + C[1] * b + C[2] * B[2] + C[3] * B[3] + C[4] * B[4]);
@@ -127,21 +127,21 @@ static __device__ __noinline__ double wb_asymptotic(double a, double b, double x
         for (int k = 1; k < 9; k++) {
             Ap1[k] = Ap1[k - 1] * (1 + a);
         }
-        C[0] = quotient(1., call_sqrt(2. * M_PI * Ap1[1]));
-        C[1] = quotient(C[0], 24 * Ap1[1]);
+        C[0] = call_divide(1., call_sqrt(2. * M_PI * Ap1[1]));
+        C[1] = call_divide(C[0], 24 * Ap1[1]);
         C[1] *= (2 * a + 1) * (2 + a) - 12 * b * (1 + a - b);
-        C[2] = quotient(C[0], 1152 * Ap1[2]);
+        C[2] = call_divide(C[0], 1152 * Ap1[2]);
         C[2] *=
             (144 * B[4] - 96 * B[3] * (5 * a + 1) + 24 * B[2] * (20 * A[2] + 5 * a - 4) -
              24 * b * Ap1[1] * (6 * A[2] - 7 * a - 2) + (a + 2) * (2 * a + 1) * (2 * A[2] - 19 * a + 2));
-        C[3] = quotient(C[0], 414720 * Ap1[3]);
+        C[3] = call_divide(C[0], 414720 * Ap1[3]);
         C[3] *=
             (8640 * B[6] - 8640 * B[5] * (7 * a - 1) + 10800 * B[4] * (14 * A[2] - 7 * a - 2) -
              1440 * B[3] * (112 * A[3] - 147 * A[2] - 63 * a + 8) +
              180 * B[2] * (364 * A[4] - 1288 * A[3] - 567 * A[2] + 392 * a + 76) -
              180 * b * Ap1[1] * (20 * A[4] - 516 * A[3] + 417 * A[2] + 172 * a - 12) -
              (a + 2) * (2 * a + 1) * (556 * A[4] + 1628 * A[3] - 9093 * A[2] + 1628 * a + 556));
-        C[4] = quotient(C[0], 39813120 * Ap1[4]);
+        C[4] = call_divide(C[0], 39813120 * Ap1[4]);
         C[4] *=
             (103680 * B[8] - 414720 * B[7] * (3 * a - 1) + 725760 * B[6] * a * (8 * a - 7) -
              48384 * B[5] * (274 * A[3] - 489 * A[2] + 39 * a + 26) +
@@ -153,7 +153,7 @@ static __device__ __noinline__ double wb_asymptotic(double a, double b, double x
                  (7784 * A[6] + 48180 * A[5] - 491202 * A[4] + 336347 * A[3] + 163734 * A[2] - 28908 * a - 5560) -
              (a + 2) * (2 * a + 1) *
                  (4568 * A[6] - 226668 * A[5] - 465702 * A[4] + 2013479 * A[3] - 465702 * A[2] - 226668 * a + 4568));
-        C[5] = quotient(C[0], 6688604160. * Ap1[5]);
+        C[5] = call_divide(C[0], 6688604160. * Ap1[5]);
         C[5] *=
             (1741824 * B[10] - 2903040 * B[9] * (11 * a - 5) + 2177280 * B[8] * (110 * A[2] - 121 * a + 14) -
              580608 * B[7] * (1628 * A[3] - 3333 * A[2] + 1023 * a + 52) +
@@ -174,7 +174,7 @@ static __device__ __noinline__ double wb_asymptotic(double a, double b, double x
              (a + 2) * (2 * a + 1) *
                  (2622064 * A[8] + 12598624 * A[7] - 167685080 * A[6] - 302008904 * A[5] + 1115235367. * A[4] -
                   302008904 * A[3] - 167685080 * A[2] + 12598624 * a + 2622064));
-        C[6] = quotient(C[0], 4815794995200. * Ap1[6]);
+        C[6] = call_divide(C[0], 4815794995200. * Ap1[6]);
         C[6] *=
             (104509440 * B[12] - 209018880 * B[11] * (13 * a - 7) + 574801920 * B[10] * (52 * A[2] - 65 * a + 12) -
              63866880 * B[9] * (2834 * A[3] - 6279 * A[2] + 2769 * a - 134) +
@@ -204,7 +204,7 @@ static __device__ __noinline__ double wb_asymptotic(double a, double b, double x
                  (167898208 * A[10] - 22774946512. * A[9] - 88280004528. * A[8] + 611863976472. * A[7] +
                   1041430242126. * A[6] - 3446851131657. * A[5] + 1041430242126. * A[4] + 611863976472. * A[3] -
                   88280004528. * A[2] - 22774946512. * a + 167898208));
-        C[7] = quotient(C[0], 115579079884800. * Ap1[7]);
+        C[7] = call_divide(C[0], 115579079884800. * Ap1[7]);
         C[7] *=
             (179159040 * B[14] - 1254113280. * B[13] * (5 * a - 3) + 1358622720. * B[12] * (70 * A[2] - 95 * a + 22) -
              905748480 * B[11] * (904 * A[3] - 2109 * A[2] + 1119 * a - 112) +
@@ -246,7 +246,7 @@ static __device__ __noinline__ double wb_asymptotic(double a, double b, double x
                   86215425028308. * A[8] + 143500920544692. * A[7] - 437682618704613. * A[6] + 143500920544692. * A[5] +
                   86215425028308. * A[4] - 18868361443936. * A[3] - 5067505612464. * A[2] + 226022948160. * a +
                   34221025984.));
-        C[8] = quotient(C[0], 22191183337881600. * Ap1[8]);
+        C[8] = call_divide(C[0], 22191183337881600. * Ap1[8]);
         C[8] *=
             (2149908480. * B[16] - 5733089280. * B[15] * (17 * a - 11) +
              7166361600. * B[14] * (272 * A[2] - 391 * a + 104) -
@@ -305,15 +305,15 @@ static __device__ __noinline__ double wb_asymptotic(double a, double b, double x
                   184768503480287646. * A[8] + 528612016938984183. * A[7] - 184768503480287646. * A[6] -
                   111492707520083828. * A[5] + 32874204024803560. * A[4] + 8622589006459984. * A[3] -
                   898376974770592. * A[2] - 156998277198784. * a + 573840801152.));
-        double Z = call_pow(a * x, quotient(1, Ap1[1]));
+        double Z = call_pow(a * x, call_divide(1, Ap1[1]));
         double Zp = 1.;
         double res = C[0];
 #pragma unroll 1
         for (int k = 1; k < 9; k++) {
-            Zp = quotient(Zp, Z);
+            Zp = call_divide(Zp, Z);
             res += (k % 2 == 0 ? 1 : -1) * C[k] * Zp;
         }
-            res *= call_pow(Z, 0.5 - b) * call_exp(quotient(Ap1[1], a) * Z);
+            res *= call_pow(Z, 0.5 - b) * call_exp(call_divide(Ap1[1], a) * Z);
         return res;
     }
 __device__ inline double wb_Kmod(double exp_term, double eps, double a, double b, double x, double r) {
@@ -382,14 +382,14 @@ static __device__ __noinline__ double wright_bessel_integral(double a, double b,
         double eps =
             (wb_A[0] * b * call_exp(-0.5 * a) +
              call_exp(
-                 wb_A[1] + quotient(1, 1 + a) * call_log(x) - wb_A[2] * call_exp(-wb_A[3] * a) +
-                 quotient(wb_A[4], 1 + call_exp(wb_A[5] * a))
+                 wb_A[1] + call_divide(1, 1 + a) * call_log(x) - wb_A[2] * call_exp(-wb_A[3] * a) +
+                 call_divide(wb_A[4], 1 + call_exp(wb_A[5] * a))
              ));
         if (a >= 4 && x >= 100) {
             eps += 1;
         }
         if (b >= 8) {
-            eps = ::fmax(eps, call_pow(b, -quotient(b, 1. - b)) + 0.1 * b);
+            eps = ::fmax(eps, call_pow(b, -call_divide(b, 1. - b)) + 0.1 * b);
         }
         eps = ::fmin(eps, 150.);
         eps = ::fmax(eps, 3.);
@@ -412,7 +412,7 @@ static __device__ __noinline__ double wright_bessel_integral(double a, double b,
         res1 *= call_exp(-eps);
         res2 *= M_PI / 2.0;
         res2 *= call_pow(eps, 1 - b);
-            return quotient(call_exp(exp_term), M_PI) * (res1 + res2);
+            return call_divide(call_exp(exp_term), M_PI) * (res1 + res2);
     }
 static __device__ __noinline__ double wright_bessel_t(double a, double b, double x) {
     if (isnan(a) || isnan(b) || isnan(x)) {
@@ -489,7 +489,7 @@ static __device__ __noinline__ double wright_bessel_t(double a, double b, double
             if (x <= 1e11) {
                 order = 6;
             } else {
-                order = (int)(::fmin(::log10(x) - 5 + quotient(b, 10), 30.0));
+                order = (int)(::fmin(::log10(x) - 5 + call_divide(b, 10), 30.0));
             }
         } else {
             if (x <= 1e4) {
@@ -504,7 +504,7 @@ static __device__ __noinline__ double wright_bessel_t(double a, double b, double
         }
         return wb_large_a(a, b, x, order);
     }
-    if (call_pow(a * x, quotient(1, 1. + a)) >= 14 + quotient(b * b, 2 * (1 + a))) {
+    if (call_pow(a * x, call_divide(1, 1. + a)) >= 14 + call_divide(b * b, 2 * (1 + a))) {
         return wb_asymptotic(a, b, x);
     }
     if (0.5 <= a && a <= 1.8 && 100 <= b && 1e5 <= x) {

@@ -10,8 +10,8 @@ TOKEN = re.compile(
 TYPES = ("(double)", "(int)", "(float)")
 
 
-def with_quotients(part: str) -> str:
-    """Return a function's text with calls of `quotient` in place of divisions by variables."""
+def with_calls(part: str) -> str:
+    """Return a function's text with calls of `call_divide` in place of divisions by variables."""
     part = re.sub(r"([\w\[\]]+) /= ([^;]+);", r"\1 = \1 / (\2);", part)
     at = 0
     while (at := part.find("/", at)) >= 0:
@@ -26,7 +26,7 @@ def with_quotients(part: str) -> str:
             continue
         if right.startswith("(") and closing(texts, index + 1) == last:
             right = right[1:-1]
-        part = f"{part[:begin]}quotient({left}, {right}){part[end:]}"
+        part = f"{part[:begin]}call_divide({left}, {right}){part[end:]}"
         at = begin
     return part
 

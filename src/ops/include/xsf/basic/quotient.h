@@ -1,6 +1,0 @@
-// A quotient in long functions. On a GPU a division has 30 instructions; a call compiles them once.
-namespace pygpu_xsf {
-static __device__ __noinline__ double call_divide(double x, double y) { return x / y; }
-template <class X, class Y> __device__ inline double quotient(X x, Y y) { return call_divide(x, y); }
-__device__ inline int quotient(int x, int y) { return x / y; }
-}
