@@ -1,7 +1,8 @@
 //! Converts Rust errors into Python exceptions. All conversions are in this file.
 
 use pyo3::exceptions::{
-    PyBaseException, PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
+    PyBaseException, PyBufferError, PyException, PyIndexError, PyKeyError, PyMemoryError, PyRuntimeError, PyTypeError,
+    PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString, PyTuple, PyType};
@@ -156,34 +157,36 @@ fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     })
 }
 
+/// A class of `ErrorClasses`, its name in the module, and whether the name is public.
+type NamedClass = (&'static str, fn(&ErrorClasses) -> &Py<PyType>, bool);
+
+const NAMES: [NamedClass; 11] = [
+    ("Error", |classes| &classes.error, false),
+    ("LaunchError", |classes| &classes.launch, false),
+    ("DriverRuntimeError", |classes| &classes.runtime, false),
+    ("LogicError", |classes| &classes.logic, false),
+    ("InvalidValueError", |classes| &classes.invalid, false),
+    ("CudaError", |classes| &classes.cuda_error, true),
+    ("OutOfMemoryError", |classes| &classes.out_of_memory, true),
+    ("NotSupportedError", |classes| &classes.not_supported, true),
+    ("BackendUnavailableError", |classes| &classes.unavailable, true),
+    ("CompileError", |classes| &classes.compile, true),
+    ("ForkError", |classes| &classes.fork, true),
+];
+
 fn class<'py>(module: &Bound<'py, PyModule>, name: &'static str) -> PyResult<Bound<'py, PyAny>> {
     let py = module.py();
-    let classes = CLASSES.get_or_try_init(py, || create_classes(py))?;
-    let class = match name {
-        "Error" => &classes.error,
-        "LaunchError" => &classes.launch,
-        "DriverRuntimeError" => &classes.runtime,
-        "LogicError" => &classes.logic,
-        "InvalidValueError" => &classes.invalid,
-        "CudaError" => &classes.cuda_error,
-        "OutOfMemoryError" => &classes.out_of_memory,
-        "NotSupportedError" => &classes.not_supported,
-        "BackendUnavailableError" => &classes.unavailable,
-        "CompileError" => &classes.compile,
-        _ => &classes.fork,
+    let Some((_, class_of, _)) = NAMES.iter().find(|(known, ..)| *known == name) else {
+        return Err(PyKeyError::new_err(name));
     };
-    Ok(class.bind(py).clone().into_any())
+    let classes = CLASSES.get_or_try_init(py, || create_classes(py))?;
+    Ok(class_of(classes).bind(py).clone().into_any())
 }
 
 fn add_classes(names: &mut ExportedNames) {
     pygpu_base::error::raise_with(raise);
-    for name in ["Error", "LaunchError", "DriverRuntimeError", "LogicError", "InvalidValueError"] {
-        names.add(name, class, name, false);
-    }
-    for name in
-        ["CudaError", "OutOfMemoryError", "NotSupportedError", "BackendUnavailableError", "CompileError", "ForkError"]
-    {
-        names.add(name, class, name, true);
+    for (name, _, is_public) in NAMES {
+        names.add(name, class, name, is_public);
     }
 }
 
