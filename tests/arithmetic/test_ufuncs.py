@@ -17,15 +17,13 @@ import layouts
 import PyGPU
 from gpu import support
 from installed.numpy_version import expect_failure_of_rounding, numpy_function
-from PyGPU import _core
+from native_ufuncs import UFUNCS
 from reference_functions import REFERENCE_FUNCTIONS
 
 KINDS = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-NATIVE = {name: getattr(_core, name) for name in _core.__all__}
-UFUNCS = {name: one for name, one in NATIVE.items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
 # Fewer dtypes are tested on a simulated GPU, because compiling a kernel takes half a second there.
 IS_SIMULATED = IS_GPU and support.is_simulated()

@@ -13,7 +13,7 @@ import pytest
 import PyGPU
 from gpu import support
 from installed.numpy_version import numpy_function
-from PyGPU import _core
+from native_ufuncs import UFUNCS
 from reference_functions import REFERENCE_FUNCTIONS
 
 support.require_gpu()
@@ -26,8 +26,6 @@ KINDS = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-NATIVE = {name: getattr(_core, name) for name in _core.__all__}
-UFUNCS = {name: one for name, one in NATIVE.items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 # Largest relative difference from NumPy, for each dtype in which the function is computed; devices round some functions
 # differently.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
