@@ -7,7 +7,7 @@ handovers between the installed libraries (`handovers.py`), and compares all val
 time, each round has new seeds; its programs compile kernels, which stay loaded. The second half repeats these rounds,
 so the memory use of the process must stay constant. The command records it after each round, and fails if a value is
 wrong, or if the process uses more memory at the end of the second half than at its beginning. All threads allocate from
-one arena of the C library: each new arena keeps free memory of its own, which looks like a leak.
+one arena of the C library, because the free memory of further arenas would be counted as growth.
 """
 
 from __future__ import annotations

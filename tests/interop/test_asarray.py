@@ -268,6 +268,7 @@ def test_asarray_does_not_keep_class_of_argument_alive() -> None:
     gc.collect()
     assert kept() is None
 
+    # A new class may have the address of the deleted class.
     class Other:
         values = np.arange(3.0)
         __array_interface__ = values.__array_interface__
